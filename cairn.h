@@ -1,0 +1,34 @@
+/* cairn.h - the one header a program includes.
+ *
+ *     #include "cairn.h"
+ *     cc program.c $(pkg-config --cflags --libs cairn)
+ *
+ * samples/01_tensor.c is the place to start reading.
+ */
+#ifndef CAIRN_H
+#define CAIRN_H
+
+#include "backends/backends.h"
+#include "core/atomic_file.h"
+#include "core/device.h"
+#include "core/dtype.h"
+#include "core/log.h"
+#include "core/os.h"
+#include "core/rng.h"
+#include "core/safetensors.h"
+#include "core/shape.h"
+#include "core/status.h"
+#include "core/tensor.h"
+#include "core/version.h"
+#include "data/dataset.h"
+#include "data/image.h"
+#include "data/loader.h"
+#include "data/transform.h"
+#include "layers/layer.h"
+#include "layers/net.h"
+#include "models/models.h"
+#include "optim/optimizer.h"
+#include "optim/schedule.h"
+#include "train/trainer.h"
+
+#endif

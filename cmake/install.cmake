@@ -1,0 +1,1 @@
+# Headers, library, program, CMake package and pkg-config file.

@@ -1,0 +1,279 @@
+/* backend.h - the contract between Cairn and the code that drives one kind of device.
+ *
+ * A backend is a table of functions. Operations with shapes are planned once and run many times: a plan owns its native
+ * descriptors and its chosen algorithm, says which memory layout it wants for each operand and how much shared workspace it
+ * needs, and then runs forward and backward on raw device addresses.
+ *
+ *     cairn_plan *plan;
+ *     CAIRN_TRY(device->backend->plan_conv2d(device, &desc, &plan));
+ *     ... put src where plan->layout.src says, allocate plan->workspace bytes ...
+ *     CAIRN_TRY(plan->ops->forward(plan, &(cairn_operands){.src = x, .weights = w, .bias = b, .dst = y, .workspace = s}));
+ *     cairn_plan_destroy(plan);
+ *
+ * A plan function that doesn't support what is asked returns CAIRN_DEVICE with the reason in the message: that is how
+ * "supports" is asked. Nothing is allocated while a plan runs.
+ *
+ * Notation: N batch, C channels, H W height and width, O output channels, g groups; x src, y dst, w weights, b bias;
+ * dy = dL/dy (diff_dst), dx = dL/dx (diff_src), dw, db. Plain layouts: activations NCHW, weights OIHW or [out][in].
+ */
+#ifndef CAIRN_CORE_BACKEND_H
+#define CAIRN_CORE_BACKEND_H
+
+#include "core/device.h"
+#include "core/rng.h"
+
+/* Grows by one whenever anything in this file changes; a plug-in with another number is refused. */
+#define CAIRN_BACKEND_ABI 1
+
+/* ------------------------------------------------------------------------------------------------------------ device */
+
+/* What a backend's open fills in. Backends put this first in a struct of their own. */
+struct cairn_device {
+    const cairn_backend *backend;
+    cairn_device_options options;
+    char name[160]; /* see cairn_device_name */
+    char library[48];
+    int threads;
+    struct cairn_memory_ledger *ledger; /* core's account of what is held by whom; made and released by core */
+};
+
+/* --------------------------------------------------------------------------------------------------------- operations */
+
+typedef struct cairn_plan cairn_plan;
+
+/* Every operand an operation may take; each plan kind says which it reads and writes. Device addresses. */
+typedef struct cairn_operands {
+    const void *src;
+    const void *weights;
+    const void *bias;
+    void *dst;            /* written by forward; read by backward where the plan says so */
+    void *diff_dst;       /* read by backward; overwritten where the plan says so */
+    void *diff_src;       /* NULL: not wanted */
+    void *diff_weights;   /* f32 */
+    void *diff_bias;      /* f32 */
+    void *saved;          /* plan->saved bytes that a training forward leaves for backward */
+    void *workspace;      /* plan->workspace bytes, contents undefined before and after every call */
+    bool train;           /* forward: leave what backward needs */
+    bool accumulate;      /* backward: add to diff_weights and diff_bias instead of overwriting them */
+    uint32_t step;        /* dropout: number of the update */
+    int64_t first_sample; /* dropout: position of this micro-batch's first sample in the update's batch */
+    void *running_mean;   /* batch norm, f32 [C]; updated by a training forward, read by an evaluating one */
+    void *running_variance;
+} cairn_operands;
+
+typedef struct cairn_plan_ops {
+    cairn_status (*forward)(cairn_plan *plan, const cairn_operands *operands);
+    cairn_status (*backward)(cairn_plan *plan, const cairn_operands *operands); /* NULL when planned without train */
+    void (*destroy)(cairn_plan *plan);
+} cairn_plan_ops;
+
+/* What every plan says of itself. Backends put this first in a struct of their own. */
+struct cairn_plan {
+    const cairn_plan_ops *ops;
+    cairn_device *device;
+    struct {
+        const cairn_layout *src, *dst,
+            *weights; /* of forward; gradients of weights and optimizer state lie as weights do */
+        const cairn_layout *diff_src, *diff_dst; /* of backward */
+    } layout;
+    size_t saved;
+    size_t workspace;
+    char algorithm[64]; /* for people: "jit:avx512_core", "winograd F(4x4,3x3)" */
+};
+
+static inline void cairn_plan_destroy(cairn_plan *plan)
+{
+    if (plan) plan->ops->destroy(plan);
+}
+
+/* y[n,o,i,j] = b[o] + sum_{c,u,v} x[n, c, i*stride_h - pad_h + u, j*stride_w - pad_w + v] w[o,c,u,v], c over o's group;
+ * with relu, y = max(y, 0). Reads src, weights, bias (NULL without has_bias); overwrites dst. dst is (N, O, P, Q) with
+ * P = (H + 2 pad_h - kernel_h) / stride_h + 1.
+ * Backward, in this order: with relu_backward, diff_dst *= (dst > 0) in place (reads dst); diff_bias (+)= sum over n,i,j of dy;
+ * diff_weights (+)= dy * x (reads src); diff_src = dy * w (overwritten; skipped when NULL). */
+typedef struct cairn_conv2d_desc {
+    cairn_shape src; /* (N, C, H, W) */
+    int64_t out_channels;
+    int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+    int64_t groups; /* C and out_channels are multiples; weights are (O, C / groups, kernel_h, kernel_w) */
+    bool has_bias;
+    bool relu;          /* forward: clamp dst at 0 */
+    bool relu_backward; /* backward: mask diff_dst by dst > 0; false where a max-pool above has done it already */
+    bool train;         /* plan backward too */
+    bool need_diff_src; /* false for the first layer */
+    cairn_dtype dtype;
+    const cairn_layout *src_layout; /* how src will come; the plan may ask for another in layout.src */
+} cairn_conv2d_desc;
+
+/* y[n,o] = b[o] + sum_i x[n,i] w[o,i]; relu, relu_backward, bias and accumulation as for conv2d. src (N, I), dst (N, O). */
+typedef struct cairn_linear_desc {
+    int64_t batch, in_features, out_features;
+    bool has_bias, relu, relu_backward, train, need_diff_src;
+    cairn_dtype dtype;
+    const cairn_layout *src_layout;
+} cairn_linear_desc;
+
+typedef enum cairn_pool_kind {
+    CAIRN_POOL_MAX,     /* padding never wins */
+    CAIRN_POOL_AVERAGE, /* divides by the elements of the window inside the padded input (count_include_pad, as PyTorch) */
+    CAIRN_POOL_ADAPTIVE_AVERAGE, /* dst (out_h, out_w) given; window of i is [floor(i H / P), ceil((i + 1) H / P)) */
+} cairn_pool_kind;
+
+/* dst rows: floor((H + 2 pad - kernel) / stride) + 1, or ceil with ceil_mode, then less one if the last window would start in
+ * the right padding (PyTorch's rule). Backward overwrites diff_src; max sends dy to the first maximum in row-major order of the window.
+ * With relu_backward (max only), backward first does diff_dst *= (dst > 0) in place. May read src and dst; uses saved. */
+typedef struct cairn_pool2d_desc {
+    cairn_pool_kind kind;
+    cairn_shape src;
+    int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w; /* unused by adaptive */
+    int64_t out_h, out_w;                                         /* of dst; for every kind, already worked out */
+    bool relu_backward, train;
+    cairn_dtype dtype;
+    const cairn_layout *src_layout;
+} cairn_pool2d_desc;
+
+/* y = max(x, 0). Backward: dx = dy * (y > 0); reads dst; diff_src may be diff_dst. */
+typedef struct cairn_relu_desc {
+    cairn_shape src;
+    bool train;
+    cairn_dtype dtype;
+    const cairn_layout *src_layout;
+} cairn_relu_desc;
+
+/* Across channels: y_c = x_c s_c^-beta, s_c = k + alpha / size * sum of x_j^2 for j in [c - size/2, c + (size-1)/2] cut at the
+ * edges (size stays the divisor). Backward: dx_c = dy_c s_c^-beta - 2 alpha beta / size x_c sum_{j: c in window of j} dy_j y_j / s_j.
+ * Reads src, dst, saved. (Krizhevsky et al. 2012, 3.3; Caffe, cuDNN and PyTorch divide alpha by size.) */
+typedef struct cairn_lrn_desc {
+    cairn_shape src;
+    int64_t size;
+    float alpha, beta, k;
+    bool train;
+    cairn_dtype dtype;
+    const cairn_layout *src_layout;
+} cairn_lrn_desc;
+
+/* A training forward: y = x / (1 - rate) where cairn_rng_uniform(stream, first_sample * (elements a sample) + i) >= rate, else 0, with
+ * i the element's position in plain order and stream = rng with high[0] = step; an evaluating forward copies. Backward draws the same
+ * mask again: dx = dy / (1 - rate) or 0. dst may be src, and diff_src may be diff_dst. */
+typedef struct cairn_dropout_desc {
+    cairn_shape src; /* dim[0] is the batch */
+    float rate;      /* in [0, 1) */
+    cairn_rng rng;   /* purpose CAIRN_RNG_DROPOUT, instance: the layer */
+    bool train;
+    cairn_dtype dtype;
+    const cairn_layout *src_layout;
+} cairn_dropout_desc;
+
+/* Per channel: a training forward uses the batch's mean m and biased variance v, y = gamma (x - m) / sqrt(v + eps) + beta, and does
+ * running = (1 - momentum) running + momentum * (m, or v * n / (n - 1)); an evaluating one uses the running values. weights: gamma [C],
+ * bias: beta [C]; backward gives diff_weights, diff_bias (accumulating as asked) and diff_src. Reads src and saved. (PyTorch's rule.) */
+typedef struct cairn_batchnorm_desc {
+    cairn_shape src;
+    float eps, momentum;
+    bool train;
+    cairn_dtype dtype;
+    const cairn_layout *src_layout;
+} cairn_batchnorm_desc;
+
+/* dst = src in another layout or dtype; `from` and `to` NULL for plain. No backward. */
+typedef struct cairn_reorder_desc {
+    cairn_shape shape;
+    const cairn_layout *from, *to;
+    cairn_dtype from_dtype, to_dtype;
+} cairn_reorder_desc;
+
+/* Softmax cross-entropy over plain f32 logits [N][C], stable log-sum-exp. With q = (1 - smoothing) at the label plus smoothing / C everywhere,
+ * l_n = sum_c q_c weight_c (lse_n - x_nc), and the loss of the sample is scale[n] * l_n. scale[n] is 1 / (sum over the samples of the whole
+ * update of weight[label]) for a valid sample and 0 for one to be ignored (its label may then be anything).
+ * dlogits (NULL: not wanted) = the gradient of sum_n loss_n, overwritten. totals f32[4] += { sum of loss_n, correct in the top 1,
+ * correct in the top 5, samples with scale > 0 }; a label is in the top k when fewer than k other logits are greater or, being equal, come first. */
+typedef struct cairn_softmax_loss {
+    int64_t batch, classes;
+    const float *logits;
+    const int32_t *labels;
+    const float *scale;
+    const float *class_weights; /* [C]; NULL: all 1 */
+    float smoothing;
+    float *dlogits;
+    float *totals;
+} cairn_softmax_loss;
+
+/* dst[n,c,i,j] = (src[n, top_n + i, left_n + j', c] / 255 - mean[c]) / std[c], j' = j or, flipped, width - 1 - j; plain NCHW f32 dst.
+ * src: u8 [N][src_h][src_w][3] on the device. crop: i32 [N][3] = top, left, flip (0 or 1) on the device. */
+typedef struct cairn_augment {
+    int64_t batch, src_h, src_w, height, width;
+    const uint8_t *src;
+    const int32_t *crop;
+    float mean[3], std[3];
+    float *dst;
+} cairn_augment;
+
+typedef enum cairn_update_kind { CAIRN_UPDATE_SGD, CAIRN_UPDATE_ADAM, CAIRN_UPDATE_ADAMW } cairn_update_kind;
+
+/* A run of the parameter slabs that is updated alike. */
+typedef struct cairn_update_segment {
+    int64_t offset, count; /* elements; offset is a multiple of 16 */
+    float weight_decay;    /* 0 on biases unless asked */
+} cairn_update_segment;
+
+/* One optimizer update over the slabs, all f32, all laid out alike; one pass over memory.
+ * SGD:   d = g + decay w;  v = momentum v + d;  w -= lr (nesterov ? d + momentum v : v);   (v starts at 0; momentum 0: w -= lr d, no state)
+ * ADAM:  d = g + decay w;  m = b1 m + (1 - b1) d;  v = b2 v + (1 - b2) d^2;  w -= lr mhat / (sqrt(vhat) + eps), mhat = m / (1 - b1^t), t = step + 1
+ * ADAMW: w -= lr decay w first, then ADAM with d = g.      (Kingma & Ba 2015; Loshchilov & Hutter 2019; as PyTorch computes them) */
+typedef struct cairn_update {
+    cairn_update_kind kind;
+    float lr, momentum, beta1, beta2, eps;
+    bool nesterov;
+    int64_t step; /* updates done before this one */
+    float *weights;
+    const float *gradients;
+    float *state0, *state1; /* SGD: v, NULL; Adam: m, v */
+    const cairn_update_segment *segments;
+    int segment_count;
+} cairn_update;
+
+/* -------------------------------------------------------------------------------------------------------------- table */
+
+struct cairn_backend {
+    int abi;          /* CAIRN_BACKEND_ABI */
+    const char *name; /* "ref", "cpu", "cuda" */
+
+    /* Can a device be opened here? CAIRN_OK, or CAIRN_DEVICE with the reason and the mend. *present is set when hardware of this kind
+     * is in the machine, usable or not. */
+    cairn_status (*probe)(bool *present);
+
+    /* Opens a device; fills the base struct. Copies options. close releases everything, also after a failed open of later parts. */
+    cairn_status (*open)(const cairn_device_options *options, cairn_device **out);
+    void (*close)(cairn_device *device);
+
+    /* Raw memory, 64-byte aligned; NULL when there is none (core words the error). */
+    void *(*raw_alloc)(cairn_device *device, size_t bytes);
+    void (*raw_free)(cairn_device *device, void *memory, size_t bytes);
+    cairn_status (*upload)(cairn_device *device, void *to, const void *from, size_t bytes);
+    cairn_status (*download)(cairn_device *device, void *to, const void *from, size_t bytes);
+    cairn_status (*zero)(cairn_device *device, void *to, size_t bytes);
+    cairn_status (*synchronize)(cairn_device *device);
+
+    /* Of a non-plain layout this device made. */
+    size_t (*layout_bytes)(cairn_device *device, const cairn_layout *layout);
+    const char *(*layout_name)(cairn_device *device, const cairn_layout *layout);
+
+    cairn_status (*plan_conv2d)(cairn_device *device, const cairn_conv2d_desc *desc, cairn_plan **out);
+    cairn_status (*plan_linear)(cairn_device *device, const cairn_linear_desc *desc, cairn_plan **out);
+    cairn_status (*plan_pool2d)(cairn_device *device, const cairn_pool2d_desc *desc, cairn_plan **out);
+    cairn_status (*plan_relu)(cairn_device *device, const cairn_relu_desc *desc, cairn_plan **out);
+    cairn_status (*plan_lrn)(cairn_device *device, const cairn_lrn_desc *desc, cairn_plan **out);
+    cairn_status (*plan_dropout)(cairn_device *device, const cairn_dropout_desc *desc, cairn_plan **out);
+    cairn_status (*plan_batchnorm)(cairn_device *device, const cairn_batchnorm_desc *desc, cairn_plan **out);
+    cairn_status (*plan_reorder)(cairn_device *device, const cairn_reorder_desc *desc, cairn_plan **out);
+
+    cairn_status (*softmax_loss)(cairn_device *device, const cairn_softmax_loss *args);
+    cairn_status (*augment)(cairn_device *device, const cairn_augment *args);
+    cairn_status (*update)(cairn_device *device, const cairn_update *args);
+
+    /* Multiply-adds a second this device reaches now at `dtype`, in GFLOP/s (an FMA is 2), measured in some milliseconds on every compute
+     * thread; 0 where it can't be told. The yardstick of `cairn bench`. */
+    double (*peak_gflops)(cairn_device *device, cairn_dtype dtype);
+};
+
+#endif

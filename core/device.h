@@ -1,0 +1,74 @@
+/* device.h - one opened device: its backend, its memory, its choice by name.
+ *
+ *     cairn_device *device;
+ *     CAIRN_TRY(cairn_device_open("auto", &(cairn_device_options){.threads = 0}, &device));     (declared in cairn.h)
+ *     printf("%s\n", cairn_device_name(device));
+ *     cairn_device_close(device);
+ *
+ * Nothing is global: two devices can live in one process. A device is used by one thread at a time.
+ */
+#ifndef CAIRN_CORE_DEVICE_H
+#define CAIRN_CORE_DEVICE_H
+
+#include "core/dtype.h"
+#include "core/log.h"
+#include "core/shape.h"
+#include "core/status.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct cairn_device cairn_device;
+typedef struct cairn_backend cairn_backend;
+
+/* How a tensor of one shape and dtype lies in a device's memory: interned and owned by the device, so equal layouts are
+ * equal pointers, valid until it closes. NULL stands for plain row-major order on every device. */
+typedef struct cairn_layout cairn_layout;
+
+typedef struct cairn_device_options {
+    int threads;          /* compute threads of a CPU device; 0 takes every processor the process may use */
+    bool deterministic;   /* fix algorithms by shape instead of by timing */
+    const char *cache;    /* folder where measured plans are remembered; NULL for none */
+    size_t memory_limit;  /* bytes the device may hold at most; 0 for no limit */
+    const cairn_log *log; /* may be NULL; must outlive the device */
+} cairn_device_options;
+
+/* What is held now and was held at most, in bytes. */
+typedef struct cairn_memory_stats {
+    size_t held;
+    size_t peak;
+    int64_t allocations; /* since the device was opened */
+} cairn_memory_stats;
+
+/* Opens the device that `request` names among `backends` (NULL-terminated, in order of preference):
+ * "auto" takes the first that works, and fails with the cause where one is present but can't be used; a backend's name
+ * ("cpu", "ref") takes that one. An unknown name is CAIRN_USAGE and lists the known. */
+cairn_status cairn_device_select(const cairn_backend *const *backends, const char *request,
+                                 const cairn_device_options *options, cairn_device **out);
+
+void cairn_device_close(cairn_device *device); /* NULL is allowed */
+
+const char *cairn_device_name(const cairn_device *device); /* for people: "cpu (oneDNN 2.6.3, 2 threads, AMD EPYC)" */
+const char *cairn_device_backend_name(const cairn_device *device); /* "cpu", "ref", "cuda" */
+const char *cairn_device_library(const cairn_device *device);      /* "oneDNN 2.6.3"; "" for none */
+int cairn_device_threads(const cairn_device *device);              /* compute threads; 1 where that means nothing */
+
+/* Device memory, 64-byte aligned, not zeroed. `holder` (static) names the use in statistics and errors. CAIRN_MEMORY says
+ * what was asked, what is held by whom, and the limit. Free takes the same byte count; NULL is allowed. */
+cairn_status cairn_device_alloc(cairn_device *device, size_t bytes, const char *holder, void **out);
+void cairn_device_free(cairn_device *device, void *memory, size_t bytes, const char *holder);
+cairn_memory_stats cairn_device_memory(const cairn_device *device);
+
+/* Copies in order with the device's work. upload: the host memory may be reused when it returns; download: waits. */
+cairn_status cairn_device_upload(cairn_device *device, void *to, const void *from, size_t bytes);
+cairn_status cairn_device_download(cairn_device *device, void *to, const void *from, size_t bytes);
+cairn_status cairn_device_zero(cairn_device *device, void *to, size_t bytes);
+
+/* Waits until everything asked so far is done. */
+cairn_status cairn_device_synchronize(cairn_device *device);
+
+/* Bytes of a tensor in a layout, and a word for it ("plain", "aBcd8b"). */
+size_t cairn_layout_bytes(cairn_device *device, cairn_shape shape, cairn_dtype dtype, const cairn_layout *layout);
+const char *cairn_layout_name(cairn_device *device, const cairn_layout *layout);
+
+#endif
