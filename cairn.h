@@ -29,6 +29,14 @@
 #include "models/models.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "train/alarms.h"
+#include "train/checkpoint.h"
+#include "train/evaluate.h"
+#include "train/metrics.h"
+#include "train/model_table.h"
+#include "train/predict.h"
+#include "train/progress.h"
+#include "train/run_folder.h"
 #include "train/trainer.h"
 
 #endif
