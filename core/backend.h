@@ -239,7 +239,8 @@ struct cairn_backend {
     const char *name; /* "ref", "cpu", "cuda" */
 
     /* Can a device be opened here? CAIRN_OK, or CAIRN_DEVICE with the reason and the mend. *present is set when hardware of this kind
-     * is in the machine, usable or not. */
+     * is in the machine, usable or not: "auto" takes the first present backend, or fails with its reason. A backend to be had by name
+     * only, as ref, leaves *present false and returns CAIRN_OK. */
     cairn_status (*probe)(bool *present);
 
     /* Opens a device; fills the base struct. Copies options. close releases everything, also after a failed open of later parts. */

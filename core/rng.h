@@ -44,7 +44,7 @@ float cairn_rng_normal(cairn_rng rng, uint64_t index);
 /* A whole number in [0, bound) by multiply-shift; bias below bound / 2^32. bound is at least 1. */
 uint32_t cairn_rng_below(cairn_rng rng, uint64_t index, uint32_t bound);
 
-/* Fills order[0..count) with a permutation of 0..count-1 (Fisher-Yates, numbers 0..count-2 of the stream). */
+/* Fills order[0..count) with a permutation of 0..count-1 (Fisher-Yates, numbers 0..count-2 of the stream). count < 2^32. */
 void cairn_rng_permutation(cairn_rng rng, int64_t *order, int64_t count);
 
 #endif

@@ -28,6 +28,7 @@ typedef struct cairn_slab {
     cairn_device *device;
     void *data;
     size_t bytes;
+    const char *holder; /* what the memory is for, as given */
 } cairn_slab;
 
 /* Allocates `bytes` (0 gives data NULL) and fills them with zeros. `holder` says in out-of-memory errors and statistics what
