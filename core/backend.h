@@ -76,6 +76,8 @@ struct cairn_plan {
             *weights; /* of forward; gradients of weights and optimizer state lie as weights do */
         const cairn_layout *diff_src, *diff_dst; /* of backward */
     } layout;
+    /* True where backward doesn't read src (dst) although the operation's comment lets it: the net gives NULL and reuses the memory. */
+    bool spares_src, spares_dst;
     size_t saved;
     size_t workspace;
     char algorithm[64]; /* for people: "jit:avx512_core", "winograd F(4x4,3x3)" */
