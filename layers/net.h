@@ -30,13 +30,17 @@ void cairn_net_destroy(cairn_net *net); /* NULL is allowed; call before closing 
  * ("conv1" has "conv1.weight" and "conv1.bias"). CAIRN_USAGE names the layer when the shape doesn't fit; NULL layer: CAIRN_MEMORY. */
 cairn_status cairn_net_add(cairn_net *net, const char *name, cairn_layer *layer);
 
+/* The same with another prefix for its parameters: "conv1" with prefix "features.0" has "features.0.weight". */
+cairn_status cairn_net_add_as(cairn_net *net, const char *name, const char *prefix, cairn_layer *layer);
+
 typedef struct cairn_net_options {
     int64_t batch;
-    bool train; /* plan backward, and allocate a gradient slab */
-    bool
-        keep_activations; /* for tests and debugging: give every activation and gradient its own memory, so that all can be read */
-    cairn_dtype dtype; /* of activations and weights: CAIRN_F32 */
-    uint64_t seed;     /* of dropout */
+    bool train;            /* plan backward, and allocate a gradient slab */
+    bool keep_activations; /* for tests: give every activation and gradient its own memory, so that all can be read */
+    bool no_fusion;        /* for tests: run every ReLU by itself */
+    bool input_gradient;   /* with train: backward also gives the gradient of the input */
+    cairn_dtype dtype;     /* of activations and weights: CAIRN_F32 */
+    uint64_t seed;         /* of dropout */
 } cairn_net_options;
 
 /* Makes every plan and takes all memory on the device. Once a net. */
@@ -74,9 +78,12 @@ cairn_status cairn_net_backward(cairn_net *net, bool accumulate);
 
 /* ---- what it holds ---- */
 
-cairn_tensor cairn_net_input(const cairn_net *net);  /* f32 (batch, C, H, W), plain; written by whoever feeds the net */
-cairn_tensor cairn_net_output(const cairn_net *net); /* f32 (batch, classes), plain */
-cairn_tensor cairn_net_diff_output(const cairn_net *net); /* its gradient; train only */
+/* All plain f32, with memory of their own: the input stays until it is written again. Before planning, and the gradients where none
+ * is planned: data NULL. */
+cairn_tensor cairn_net_input(const cairn_net *net);       /* (batch, C, H, W); written by whoever feeds the net */
+cairn_tensor cairn_net_output(const cairn_net *net);      /* (batch, classes) */
+cairn_tensor cairn_net_diff_output(const cairn_net *net); /* backward starts here */
+cairn_tensor cairn_net_diff_input(const cairn_net *net);  /* with input_gradient */
 const char *cairn_net_name(const cairn_net *net);
 int64_t cairn_net_batch(const cairn_net *net);   /* 0 before planning */
 int64_t cairn_net_classes(const cairn_net *net); /* features of the last layer */
@@ -116,9 +123,10 @@ typedef struct cairn_layer_info {
     cairn_shape shape;       /* output for one sample: dim[0] is 1 */
     int64_t parameters;      /* elements in plain layout */
     int64_t macs;            /* multiply-adds of forward for one sample; convolution and linear only */
-    size_t activation_bytes; /* of the output for the planned batch; for one sample before planning */
-    const char *algorithm;   /* after planning; "fused" for a layer folded into another, "" before */
-    bool first_trainable;    /* its input needs no gradient */
+    size_t activation_bytes; /* of the output for the planned batch (0: fused, view); for one sample before planning */
+    const char *
+        algorithm; /* after planning; "fused" for a layer folded into another, "view" for one that costs nothing, "" before */
+    bool first_trainable; /* its input needs no gradient */
 } cairn_layer_info;
 
 int cairn_net_layer_count(const cairn_net *net);
@@ -135,7 +143,8 @@ typedef struct cairn_net_memory {
 } cairn_net_memory;
 cairn_net_memory cairn_net_memory_use(const cairn_net *net);
 
-/* Activation or its gradient after layer `index`; only where keep_activations was asked (data NULL otherwise, and for fused layers). */
+/* Activation or its gradient after layer `index`; only where keep_activations was asked (data NULL otherwise, and for fused layers).
+ * Where a ReLU is folded in, the activation is that after the ReLU, and the gradient that before it. */
 cairn_tensor cairn_net_activation(const cairn_net *net, int index);
 cairn_tensor cairn_net_diff_activation(const cairn_net *net, int index);
 
