@@ -37,9 +37,9 @@ static cairn_status check_count(const cairn_tensor *tensor, int64_t count)
                       cairn_shape_format(tensor->shape, shape, sizeof shape), (long long)count);
 }
 
-/* Copies `from` into `to` on the device, from one layout and dtype to another. */
-static cairn_status reorder(const cairn_tensor *from, const cairn_tensor *to)
+cairn_status cairn_tensor_copy(const cairn_tensor *from, const cairn_tensor *to)
 {
+    CAIRN_TRY(check_count(to, cairn_shape_count(from->shape)));
     cairn_device *device = from->device;
     cairn_reorder_desc desc = {
         .shape = from->shape, .from = from->layout, .to = to->layout, .from_dtype = from->dtype, .to_dtype = to->dtype};
@@ -68,7 +68,7 @@ cairn_status cairn_tensor_read(const cairn_tensor *tensor, float *host, int64_t 
         cairn_slab plain;
         CAIRN_TRY(cairn_slab_create(device, bytes, "tensor in plain order", &plain));
         cairn_tensor view = cairn_tensor_view(device, plain.data, tensor->shape, CAIRN_F32, NULL);
-        cairn_status status = reorder(tensor, &view);
+        cairn_status status = cairn_tensor_copy(tensor, &view);
         if (status == CAIRN_OK) status = cairn_device_download(device, host, plain.data, bytes);
         cairn_slab_destroy(&plain);
         return status;
@@ -92,7 +92,7 @@ cairn_status cairn_tensor_write(const cairn_tensor *tensor, const float *host, i
         CAIRN_TRY(cairn_slab_create(device, bytes, "tensor in plain order", &plain));
         cairn_tensor view = cairn_tensor_view(device, plain.data, tensor->shape, CAIRN_F32, NULL);
         cairn_status status = cairn_device_upload(device, plain.data, host, bytes);
-        if (status == CAIRN_OK) status = reorder(&view, tensor);
+        if (status == CAIRN_OK) status = cairn_tensor_copy(&view, tensor);
         cairn_slab_destroy(&plain);
         return status;
     }

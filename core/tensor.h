@@ -48,4 +48,7 @@ size_t cairn_tensor_bytes(const cairn_tensor *tensor);
 cairn_status cairn_tensor_read(const cairn_tensor *tensor, float *host, int64_t count);
 cairn_status cairn_tensor_write(const cairn_tensor *tensor, const float *host, int64_t count);
 
+/* Copies `from` into `to` on their device, from one layout and dtype to another; they don't overlap. Waits for the device. */
+cairn_status cairn_tensor_copy(const cairn_tensor *from, const cairn_tensor *to);
+
 #endif
