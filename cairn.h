@@ -37,6 +37,7 @@
 #include "train/predict.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
+#include "train/scorer.h"
 #include "train/trainer.h"
 
 #endif

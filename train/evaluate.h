@@ -39,9 +39,12 @@ typedef struct cairn_evaluate_options {
     int loader_threads; /* 0: as many as processors */
     double max_bad;     /* as in data/loader.h */
     int64_t max_pixels;
-    const cairn_log *log;                                         /* bad files are named here; may be NULL */
-    void (*progress)(void *context, int64_t done, int64_t total); /* after each batch; may be NULL */
-    void *progress_context;
+    const cairn_log *log; /* bad files are named here; may be NULL */
+
+    /* After each batch, both may be NULL: how far it is, and whether to stop (the run then ends with CAIRN_INTERRUPTED). */
+    void (*progress)(void *context, int64_t done, int64_t total);
+    bool (*stop_requested)(void *context);
+    void *context;
 } cairn_evaluate_options;
 
 /* The net is planned; its batch is the evaluation's. It and the samples must outlive the evaluator. */
@@ -49,24 +52,5 @@ cairn_status cairn_evaluator_create(cairn_net *net, const cairn_sample_list *sam
                                     const cairn_evaluate_options *options, cairn_evaluator **out);
 cairn_status cairn_evaluator_run(cairn_evaluator *evaluator, cairn_evaluation *out);
 void cairn_evaluator_destroy(cairn_evaluator *evaluator); /* NULL is allowed */
-
-/* ---- a checkpoint against a folder: `cairn eval` ---- */
-
-typedef enum cairn_evaluate_part {
-    CAIRN_PART_VALIDATION, /* val/ of the folder, or the validation lines of split.tsv beside the checkpoint; all where neither is there */
-    CAIRN_PART_TRAIN,
-    CAIRN_PART_ALL,
-} cairn_evaluate_part;
-
-typedef struct cairn_scorer cairn_scorer;
-
-/* Reads the checkpoint, opens the folder with its class names (others are CAIRN_DATA), and plans the net for `batch` (0: 32).
- * options->preprocess is taken from the checkpoint. */
-cairn_status cairn_scorer_create(const char *checkpoint, const char *folder, cairn_evaluate_part part, int batch,
-                                 cairn_device *device, const cairn_evaluate_options *options, cairn_scorer **out);
-cairn_status cairn_scorer_run(cairn_scorer *scorer, cairn_evaluation *out); /* per_class is valid until destroy */
-const char *cairn_scorer_class_name(const cairn_scorer *scorer, int index);
-const char *cairn_scorer_what(const cairn_scorer *scorer); /* for people: "800 validation pictures of photos" */
-void cairn_scorer_destroy(cairn_scorer *scorer);           /* NULL is allowed */
 
 #endif

@@ -39,33 +39,33 @@ typedef struct cairn_train_options {
     int batch;       /* pictures of an update */
     int micro_batch; /* pictures of one pass, a divisor of batch; 0 (default): batch */
     cairn_optimizer_options optimizer;
-    cairn_schedule
-        schedule; /* updates is filled in by the run; base 0: the optimizer's usual rate; warmup negative: chosen by the length of the run */
+    cairn_schedule schedule; /* updates: filled in; base 0: the optimizer's usual rate; warmup -1: by the run's length */
     float label_smoothing; /* in [0, 1) */
     bool class_weights;    /* weigh a class by samples / (classes * its samples), for folders with rare classes */
 
     cairn_augment_kind augment;
-    int image_size;   /* window the net sees; 0 (default): the model's own, and only that for models with fixed input */
-    int resize;       /* short side before the window; 0 (default): image_size * 256 / 224 */
-    double val_split; /* share of each class kept for validation where the folder has no val/ */
-    double max_bad;   /* share of unreadable pictures beyond which the run stops */
+    int resize;         /* short side before the window; 0 (default): the model's input * 256 / 224 */
+    double val_split;   /* share of each class kept for validation where the folder has no val/ */
+    double max_bad;     /* share of unreadable pictures beyond which the run stops */
     int64_t max_pixels; /* of one picture, 0: data/image.h's own limit */
     int loader_threads; /* 0 (default): as many as processors */
 
     uint64_t seed;
-    int64_t
-        checkpoint_every; /* updates between saves of last.safetensors within an epoch; 0 (default): at the end of each epoch only */
-    int64_t report_every; /* updates of one line in metrics.jsonl */
-    double alarm_wait;    /* share of time spent waiting for data above which a warning tells so */
+    int64_t checkpoint_every; /* updates between saves of last.safetensors; 0 (default): only when an epoch ends */
+    int64_t report_every;     /* updates of one line in metrics.jsonl */
+    double alarm_wait;        /* a warning tells when more than this share of an epoch went into waiting for data */
 
-    const char *
-        config_text; /* content of the run folder's `config`: all options in the form the program reads back; may be NULL */
-    const char *command_line;                                        /* for the manifest; may be NULL */
-    const cairn_log *log;                                            /* may be NULL */
-    void (*progress)(void *context, const cairn_progress *progress); /* after every update; may be NULL */
+    const char *config_text;  /* the run folder's `config`: every option as the program reads it back; may be NULL */
+    const char *command_line; /* for the manifest; may be NULL */
+    const cairn_log *log;     /* may be NULL */
+
+    /* Called after every update, and between the batches of an evaluation; may be NULL. */
+    void (*progress)(void *context, const cairn_progress *progress);
     void *progress_context;
-    bool (*stop_requested)(
-        void *context); /* asked after every update; true ends the run in good order; NULL: cairn_os_caught_signal */
+
+    /* Asked after every update and between the batches of an evaluation: true ends the run in good order.
+     * NULL: when cairn_os_caught_signal has one. */
+    bool (*stop_requested)(void *context);
     void *stop_context;
 } cairn_train_options;
 
