@@ -10,3 +10,4 @@ pkg_check_modules(popt REQUIRED IMPORTED_TARGET popt)          # libpopt-dev: co
 pkg_check_modules(exif REQUIRED IMPORTED_TARGET libexif)       # libexif-dev: orientation of photos
 find_path(STB_INCLUDE_DIR stb/stb_image.h REQUIRED)            # libstb-dev: PNG, BMP, GIF, PNM
 find_package(JPEG)                                             # libjpeg-dev (libjpeg-turbo): JPEG; stb_image where it is missing
+find_package(ZLIB REQUIRED)                                    # zlib1g-dev: check sums of PNG chunks

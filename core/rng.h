@@ -22,6 +22,9 @@ typedef enum cairn_rng_purpose {
     CAIRN_RNG_SYNTHETIC = 6,
 } cairn_rng_purpose;
 
+/* Numbers of the augmentation stream set aside for each sample. */
+#define CAIRN_RNG_AUGMENT_DRAWS 32
+
 /* A stream: key = (low word of the seed, purpose << 16 | instance), and the upper half of the counter = (step, high word
  * of the seed). The lower half of the counter is index / 4; index % 4 picks one of the four words Philox gives. */
 typedef struct cairn_rng {

@@ -32,6 +32,9 @@ cairn_preprocess cairn_preprocess_default(int size);
 typedef struct cairn_window {
     double left, top, right, bottom; /* box in source pixels */
     bool flip;
+    bool
+        isolated; /* pixels beside the box don't count, as if it were cut out first (rrc); else the filter reaches over its border,
+                      as if the whole picture were resized and then cut (crop, none) */
 } cairn_window;
 
 /* The window of a training sample (kind, seed, epoch, index of the sample in the dataset), and of evaluation. */
@@ -46,9 +49,8 @@ typedef struct cairn_resize_scratch {
 } cairn_resize_scratch;
 void cairn_resize_scratch_release(cairn_resize_scratch *scratch);
 
-/* Resizes the box of `image` to width x height RGB in `rgb`: a triangle filter widened by the scale when shrinking, in 8-bit fixed point with
- * rounding after each of the two passes, as Pillow's BILINEAR; within 2 grey levels of it. Pixels outside the box don't count (as crop then resize) when
- * the box is whole pixels; the box is cut to the picture. */
+/* Resizes the box of `image` to width x height RGB in `rgb`: a triangle filter widened by the scale when shrinking, in fixed point, rounded to
+ * 8 bits after each of the two passes, as Pillow's BILINEAR and to the same numbers. The box is cut to the picture; CAIRN_USAGE if nothing is left. */
 cairn_status cairn_resize(const cairn_image *image, const cairn_window *window, int width, int height, uint8_t *rgb,
                           cairn_resize_scratch *scratch);
 
