@@ -205,6 +205,7 @@ cairn_status cairn_ref_plan_conv2d(cairn_device *device, const cairn_conv2d_desc
     CAIRN_TRY(cairn_ref_plan_create(device, sizeof(conv2d_plan), &ops[desc->train], out));
     conv2d_plan *plan = (conv2d_plan *)*out;
     plan->desc = *desc;
+    plan->base.spares_dst = !desc->relu_backward;
     plan->batch = desc->src.dim[0];
     plan->channels = desc->src.dim[1];
     plan->group_channels = plan->channels / desc->groups;

@@ -106,6 +106,7 @@ cairn_status cairn_ref_plan_linear(cairn_device *device, const cairn_linear_desc
     CAIRN_TRY(cairn_ref_check("linear", desc->dtype, desc->src_layout));
     CAIRN_TRY(cairn_ref_plan_create(device, sizeof(linear_plan), &ops[desc->train], out));
     ((linear_plan *)*out)->desc = *desc;
+    (*out)->spares_dst = !desc->relu_backward;
     (*out)->workspace = (size_t)(2 * (desc->batch + 1) * desc->in_features) * sizeof(double);
     return CAIRN_OK;
 }

@@ -99,6 +99,7 @@ cairn_status cairn_ref_plan_lrn(cairn_device *device, const cairn_lrn_desc *desc
     CAIRN_TRY(cairn_ref_plan_create(device, sizeof(lrn_plan), &ops[desc->train], out));
     lrn_plan *plan = (lrn_plan *)*out;
     plan->desc = *desc;
+    plan->base.spares_dst = true; /* backward works y and s out again from src, in double */
     plan->batch = desc->src.dim[0];
     plan->channels = desc->src.dim[1];
     plan->plane = desc->src.dim[2] * desc->src.dim[3];

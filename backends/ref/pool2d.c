@@ -161,6 +161,8 @@ cairn_status cairn_ref_plan_pool2d(cairn_device *device, const cairn_pool2d_desc
     CAIRN_TRY(cairn_ref_plan_create(device, sizeof(pool2d_plan), &ops[desc->train], out));
     pool2d_plan *plan = (pool2d_plan *)*out;
     plan->desc = *desc;
+    plan->base.spares_src = true;
+    plan->base.spares_dst = !desc->relu_backward;
     plan->planes = desc->src.dim[0] * desc->src.dim[1];
     plan->in_plane = desc->src.dim[2] * desc->src.dim[3];
     plan->out_plane = desc->out_h * desc->out_w;

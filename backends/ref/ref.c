@@ -40,7 +40,7 @@ void cairn_ref_widen(const void *data, cairn_dtype dtype, int64_t first, int64_t
 
 static cairn_status probe(bool *present)
 {
-    *present = true;
+    *present = false; /* taken by name only, never by "auto" */
     return CAIRN_OK;
 }
 
