@@ -67,7 +67,12 @@ cairn_status cairn_model_create(const char *name, const char *preset, int64_t cl
     if (options && options->width_divisor < 0)
         return cairn_fail(CAIRN_USAGE, "width_divisor is %lld; it must not be negative",
                           (long long)options->width_divisor);
-    return info->build(info, classes, options ? options : &defaults, out);
+    if (!options) options = &defaults;
+    if (options->image_size < 0)
+        return cairn_fail(CAIRN_USAGE, "image_size is %lld; it must not be negative", (long long)options->image_size);
+    cairn_model_info sized = *info;
+    if (options->image_size > 0) sized.height = sized.width = options->image_size;
+    return info->build(&sized, classes, options, out);
 }
 
 int64_t cairn_model_width(int64_t value, const cairn_model_options *options)

@@ -12,6 +12,8 @@ typedef struct cairn_model_options {
     float dropout; /* rate; negative takes the preset's own (0.5) */
     bool
         paper_init; /* N(0, 0.01) and biases 0 and 0.1 as Krizhevsky et al. 2012 instead of the default start, see docs/defaults.md */
+    int64_t
+        image_size; /* side of the square pictures it takes; 0: the preset's own. Too small is told by the layer that can't go on */
     int64_t width_divisor; /* tests: channels and features divided by this (at least 8 left); 0 or 1 for the real net */
 } cairn_model_options;
 

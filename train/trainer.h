@@ -39,12 +39,15 @@ typedef struct cairn_train_options {
     int batch;       /* pictures of an update */
     int micro_batch; /* pictures of one pass, a divisor of batch; 0 (default): batch */
     cairn_optimizer_options optimizer;
-    cairn_schedule schedule; /* updates: filled in; base 0: the optimizer's usual rate; warmup -1: by the run's length */
+    cairn_schedule
+        schedule;          /* updates: filled in; base 0: the optimizer's usual rate; warmup -1: by the run's length */
     float label_smoothing; /* in [0, 1) */
     bool class_weights;    /* weigh a class by samples / (classes * its samples), for folders with rare classes */
 
     cairn_augment_kind augment;
-    int resize;         /* short side before the window; 0 (default): the model's input * 256 / 224 */
+    bool no_flip;       /* training pictures are never mirrored: for digits, letters and signs */
+    int image_size;     /* side of the window that the net sees; 0 (default): the model's own */
+    int resize;         /* short side before the window; 0 (default): image_size * 256 / 224 */
     double val_split;   /* share of each class kept for validation where the folder has no val/ */
     double max_bad;     /* share of unreadable pictures beyond which the run stops */
     int64_t max_pixels; /* of one picture, 0: data/image.h's own limit */
