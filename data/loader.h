@@ -25,6 +25,7 @@ typedef struct cairn_loader_options {
     const cairn_sample_list *samples; /* must outlive the loader */
     cairn_preprocess preprocess;
     cairn_augment_kind augment;
+    bool no_flip; /* leave the mirroring of cairn_window_train out */
     bool shuffle; /* a new permutation each epoch, from the seed */
     uint64_t seed;
     int batch;   /* slots of a batch */
