@@ -23,6 +23,7 @@
 #include "data/dataset.h"
 #include "data/image.h"
 #include "data/loader.h"
+#include "data/picture.h"
 #include "data/transform.h"
 #include "layers/layer.h"
 #include "layers/net.h"

@@ -5,7 +5,7 @@
  *     printf("%d classes, %lld pictures to train on\n", dataset->classes, (long long)dataset->train.count);
  *     cairn_dataset_close(dataset);
  *
- * If the folder has train/ and val/ (also "validation" or "valid"), these are the split, and val's classes are matched to train's by name.
+ * If the folder has train/ and val/ (or "validation", "valid", "test"), these are the split, and val's classes are matched to train's by name.
  * Otherwise each class is cut by one seeded permutation. Classes are in byte order of their names. Nested files count to their class;
  * dot-folders, dot-files, __MACOSX, Thumbs.db and desktop.ini are ignored and counted. Nothing is decoded here.
  */

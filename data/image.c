@@ -97,15 +97,17 @@ cairn_status cairn_image_inspect(const char *name, const void *data, size_t byte
     return CAIRN_OK;
 }
 
-cairn_image_part cairn_image_whole(const cairn_image_info *info)
+cairn_image_part cairn_image_whole(const cairn_image_info *info, int denominator)
 {
-    return (cairn_image_part){.denominator = 1, .right = info->width, .bottom = info->height};
+    return (cairn_image_part){.denominator = denominator,
+                              .right = (info->width + denominator - 1) / denominator,
+                              .bottom = (info->height + denominator - 1) / denominator};
 }
 
 cairn_status cairn_image_decode_part(const char *name, const void *data, size_t bytes, const cairn_image_info *info,
                                      cairn_image_part *part, cairn_image *image)
 {
-    if (!info->format->partial) *part = cairn_image_whole(info);
+    if (!info->format->partial) *part = cairn_image_whole(info, 1);
     return info->format->decode(name, data, bytes, info, part, image);
 }
 
@@ -140,10 +142,7 @@ cairn_status cairn_image_decode(const char *name, const void *data, size_t bytes
 {
     cairn_image_info info;
     CAIRN_TRY(cairn_image_inspect(name, data, bytes, options->max_pixels, &info));
-    cairn_image_part part = cairn_image_whole(&info);
-    int by = pick_denominator(&info, options->min_short_side);
-    part = (cairn_image_part){
-        .denominator = by, .right = (info.width + by - 1) / by, .bottom = (info.height + by - 1) / by};
+    cairn_image_part part = cairn_image_whole(&info, pick_denominator(&info, options->min_short_side));
     CAIRN_TRY(cairn_image_decode_part(name, data, bytes, &info, &part, image));
     cairn_image spare = {0};
     cairn_status status = cairn_image_orient(name, info.orientation, image, &spare);

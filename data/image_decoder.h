@@ -3,7 +3,7 @@
  *
  *     cairn_image_info info;
  *     CAIRN_TRY(cairn_image_inspect(name, data, bytes, max_pixels, &info));
- *     cairn_image_part part = {.denominator = 1, .right = info.width, .bottom = info.height};
+ *     cairn_image_part part = cairn_image_whole(&info, 1);
  *     CAIRN_TRY(cairn_image_decode_part(name, data, bytes, &info, &part, &image));
  *     CAIRN_TRY(cairn_image_orient(&image, info.orientation, &spare));
  */
@@ -44,8 +44,8 @@ extern const cairn_image_format cairn_image_jpeg, cairn_image_png, cairn_image_g
 cairn_status cairn_image_inspect(const char *name, const void *data, size_t bytes, int64_t max_pixels,
                                  cairn_image_info *info);
 
-/* The whole picture at full size. */
-cairn_image_part cairn_image_whole(const cairn_image_info *info);
+/* The whole picture shrunk by `denominator`. */
+cairn_image_part cairn_image_whole(const cairn_image_info *info, int denominator);
 
 cairn_status cairn_image_decode_part(const char *name, const void *data, size_t bytes, const cairn_image_info *info,
                                      cairn_image_part *part, cairn_image *image);
@@ -55,6 +55,12 @@ cairn_status cairn_image_reserve(const char *name, int width, int height, cairn_
 
 /* Turns a stored picture upright. `spare` is memory to turn it into; the two change places. */
 cairn_status cairn_image_orient(const char *name, int orientation, cairn_image *image, cairn_image *spare);
+
+bool cairn_image_turned(int orientation); /* width and height change places */
+
+/* Where a part of the upright picture lies in the stored one, and back. `whole` is the whole stored picture, shrunk alike. */
+cairn_image_part cairn_image_part_lay(int orientation, const cairn_image_part *whole, const cairn_image_part *upright);
+cairn_image_part cairn_image_part_raise(int orientation, const cairn_image_part *whole, const cairn_image_part *stored);
 
 /* The EXIF orientation of a JPEG file, 1 if it has none. */
 int cairn_image_exif_orientation(const uint8_t *data, size_t bytes);

@@ -39,19 +39,68 @@ int cairn_image_exif_orientation(const uint8_t *data, size_t bytes)
     return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 
+bool cairn_image_turned(int orientation)
+{
+    return orientation >= 5;
+}
+
+/* Whether the upright picture's first column is stored on the right, or its first row at the bottom (after width and height changed places
+ * where they do). */
+static bool from_right(int orientation)
+{
+    return orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+}
+
+static bool from_bottom(int orientation)
+{
+    return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+}
+
+/* Mirrors a part of the stored picture; its own inverse. */
+static cairn_image_part mirror(int orientation, const cairn_image_part *whole, cairn_image_part part)
+{
+    cairn_image_part mirrored = part;
+    if (from_right(orientation)) {
+        mirrored.left = whole->right - part.right;
+        mirrored.right = whole->right - part.left;
+    }
+    if (from_bottom(orientation)) {
+        mirrored.top = whole->bottom - part.bottom;
+        mirrored.bottom = whole->bottom - part.top;
+    }
+    return mirrored;
+}
+
+/* Rows become columns; its own inverse. */
+static cairn_image_part transpose(int orientation, cairn_image_part part)
+{
+    if (!cairn_image_turned(orientation)) return part;
+    return (cairn_image_part){part.denominator, part.top, part.left, part.bottom, part.right};
+}
+
+cairn_image_part cairn_image_part_lay(int orientation, const cairn_image_part *whole, const cairn_image_part *upright)
+{
+    return mirror(orientation, whole, transpose(orientation, *upright));
+}
+
+cairn_image_part cairn_image_part_raise(int orientation, const cairn_image_part *whole, const cairn_image_part *stored)
+{
+    return transpose(orientation, mirror(orientation, whole, *stored));
+}
+
 cairn_status cairn_image_orient(const char *name, int orientation, cairn_image *image, cairn_image *spare)
 {
     if (orientation <= 1) return CAIRN_OK;
-    bool turned = orientation >= 5;
+    bool turned = cairn_image_turned(orientation);
     int width = turned ? image->height : image->width, height = turned ? image->width : image->height;
     CAIRN_TRY(cairn_image_reserve(name, width, height, spare));
     /* Upright pixel (0, 0) lies at `start` in the stored picture; a step right or down there moves by these. */
     ptrdiff_t row = (ptrdiff_t)image->width * 3, column = 3;
-    bool from_right = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
-    bool from_bottom = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
-    ptrdiff_t start = (from_bottom ? (image->height - 1) * row : 0) + (from_right ? (image->width - 1) * column : 0);
-    ptrdiff_t along_x = from_right ? -column : column, along_y = from_bottom ? -row : row;
-    ptrdiff_t right = turned ? along_y : along_x, down = turned ? along_x : along_y;
+    ptrdiff_t start = (from_bottom(orientation) ? (image->height - 1) * row : 0) +
+                      (from_right(orientation) ? (image->width - 1) * column : 0);
+    if (from_right(orientation)) column = -column;
+    if (from_bottom(orientation)) row = -row;
+    ptrdiff_t right = turned ? row : column, down = turned ? column : row;
     for (int y = 0; y < height; y++) {
         const uint8_t *from = image->rgb + start + y * down;
         uint8_t *to = spare->rgb + (size_t)y * (size_t)width * 3;
