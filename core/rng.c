@@ -36,9 +36,32 @@ uint32_t cairn_rng_bits(cairn_rng rng, uint64_t index)
     return word[index % 4];
 }
 
+static float unit(uint32_t bits)
+{
+    return (float)(bits >> 8) * 0x1p-24f;
+}
+
 float cairn_rng_uniform(cairn_rng rng, uint64_t index)
 {
-    return (float)(cairn_rng_bits(rng, index) >> 8) * 0x1p-24f;
+    return unit(cairn_rng_bits(rng, index));
+}
+
+void cairn_rng_uniform_fill(cairn_rng rng, uint64_t first, float *values, int64_t count)
+{
+    int64_t i = 0;
+    while (i < count && (first + (uint64_t)i) % 4 != 0) {
+        values[i] = cairn_rng_uniform(rng, first + (uint64_t)i);
+        i++;
+    }
+    for (; i + 4 <= count; i += 4) {
+        uint64_t block = (first + (uint64_t)i) / 4;
+        uint32_t counter[4] = {(uint32_t)block, (uint32_t)(block >> 32), rng.high[0], rng.high[1]}, word[4];
+        cairn_philox4x32(counter, rng.key, word);
+        for (int k = 0; k < 4; k++)
+            values[i + k] = unit(word[k]);
+    }
+    for (; i < count; i++)
+        values[i] = cairn_rng_uniform(rng, first + (uint64_t)i);
 }
 
 float cairn_rng_normal(cairn_rng rng, uint64_t index)

@@ -44,7 +44,7 @@ static int parameters(const cairn_layer *layer, cairn_shape src, cairn_layer_par
     out[0] = (cairn_layer_parameter){
         .suffix = "weight",
         .shape = cairn_shape_make(4, o->out_channels, src.dim[1] / o->groups, o->kernel, o->kernel),
-        .init = cairn_init_resolve(o->weight_init, (cairn_init){CAIRN_INIT_HE_NORMAL, 1.0f}),
+        .init = cairn_init_resolve(o->weight_init, (cairn_init){CAIRN_INIT_HE_UNIFORM, 1.0f}),
         .fan_in = fan_in,
         .fan_out = fan_out,
         .decay = true,

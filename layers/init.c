@@ -20,8 +20,9 @@ static void fill_normal(float deviation, cairn_rng rng, float *values, int64_t b
 
 static void fill_uniform(float bound, cairn_rng rng, float *values, int64_t begin, int64_t end)
 {
+    cairn_rng_uniform_fill(rng, (uint64_t)begin, values + begin, end - begin);
     for (int64_t i = begin; i < end; i++)
-        values[i] = bound * (2.0f * cairn_rng_uniform(rng, (uint64_t)i) - 1.0f);
+        values[i] = bound * (2.0f * values[i] - 1.0f);
 }
 
 void cairn_init_fill(const cairn_init *init, int64_t fan_in, int64_t fan_out, cairn_rng rng, float *values,
@@ -40,6 +41,9 @@ void cairn_init_fill(const cairn_init *init, int64_t fan_in, int64_t fan_out, ca
         break;
     case CAIRN_INIT_HE_NORMAL:
         fill_normal(factor(init) * sqrtf(2.0f / (float)fan_in), rng, values, begin, end);
+        break;
+    case CAIRN_INIT_HE_UNIFORM:
+        fill_uniform(factor(init) * sqrtf(6.0f / (float)fan_in), rng, values, begin, end);
         break;
     case CAIRN_INIT_XAVIER_UNIFORM:
         fill_uniform(factor(init) * sqrtf(6.0f / (float)(fan_in + fan_out)), rng, values, begin, end);

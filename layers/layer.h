@@ -17,11 +17,12 @@ typedef struct cairn_layer cairn_layer;
 
 /* How a parameter starts. */
 typedef enum cairn_init_kind {
-    CAIRN_INIT_DEFAULT,        /* the layer's own: He normal for weights, 0 for biases */
-    CAIRN_INIT_CONSTANT,       /* `value` */
-    CAIRN_INIT_NORMAL,         /* mean 0, standard deviation `value` (Krizhevsky et al. 2012, 5: 0.01) */
-    CAIRN_INIT_UNIFORM,        /* in [-value, value) */
-    CAIRN_INIT_HE_NORMAL,      /* standard deviation `value` * sqrt(2 / fan_in), value 0 means 1 (He et al. 2015) */
+    CAIRN_INIT_DEFAULT,   /* the layer's own: He uniform for weights, 0 for biases */
+    CAIRN_INIT_CONSTANT,  /* `value` */
+    CAIRN_INIT_NORMAL,    /* mean 0, standard deviation `value` (Krizhevsky et al. 2012, 5: 0.01) */
+    CAIRN_INIT_UNIFORM,   /* in [-value, value) */
+    CAIRN_INIT_HE_NORMAL, /* standard deviation `value` * sqrt(2 / fan_in), value 0 means 1 (He et al. 2015) */
+    CAIRN_INIT_HE_UNIFORM, /* bound `value` * sqrt(6 / fan_in), the same deviation: cheaper to draw than normal numbers */
     CAIRN_INIT_XAVIER_UNIFORM, /* bound `value` * sqrt(6 / (fan_in + fan_out)), value 0 means 1 (Glorot & Bengio 2010) */
 } cairn_init_kind;
 

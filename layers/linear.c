@@ -26,7 +26,7 @@ static int parameters(const cairn_layer *layer, cairn_shape src, cairn_layer_par
     out[0] = (cairn_layer_parameter){
         .suffix = "weight",
         .shape = cairn_shape_make(2, o->out_features, src.dim[1]),
-        .init = cairn_init_resolve(o->weight_init, (cairn_init){CAIRN_INIT_HE_NORMAL, 1.0f}),
+        .init = cairn_init_resolve(o->weight_init, (cairn_init){CAIRN_INIT_HE_UNIFORM, 1.0f}),
         .fan_in = src.dim[1],
         .fan_out = o->out_features,
         .decay = true,

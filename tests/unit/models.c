@@ -79,7 +79,7 @@ static void the_last_layer_starts_small(void)
 {
     cairn_net *net;
     REQUIRE_OK(cairn_model_create("alexnet", "owt", 10, NULL, &net));
-    CHECK_INT(cairn_net_parameter(net, 0)->init.kind, CAIRN_INIT_HE_NORMAL);
+    CHECK_INT(cairn_net_parameter(net, 0)->init.kind, CAIRN_INIT_HE_UNIFORM);
     CHECK_INT(cairn_net_parameter(net, 0)->fan_in, 363);
     CHECK_INT(cairn_net_parameter(net, 14)->init.kind, CAIRN_INIT_NORMAL);
     CHECK_NEAR(cairn_net_parameter(net, 14)->init.value, 0.01, 1e-9);

@@ -100,8 +100,23 @@ static void permutations_are_fair(void)
     CHECK(chi < 70.5);
 }
 
+/* Filling gives the same numbers as asking one by one, from any start and for any length. */
+static void filling_equals_asking(void)
+{
+    cairn_rng rng = cairn_rng_make(5, CAIRN_RNG_INIT, 2, 1);
+    for (uint64_t first = 0; first < 6; first++) {
+        for (int64_t count = 0; count < 12; count++) {
+            float values[12];
+            cairn_rng_uniform_fill(rng, first, values, count);
+            for (int64_t i = 0; i < count; i++)
+                CHECK(values[i] == cairn_rng_uniform(rng, first + (uint64_t)i));
+        }
+    }
+}
+
 int main(void)
 {
+    RUN(filling_equals_asking);
     RUN(known_answers);
     RUN(a_stream_is_laid_out_as_documented);
     RUN(streams_differ);
