@@ -1,5 +1,6 @@
 /* os.h - everything Cairn asks of the operating system: time, threads, processors, files, folders, signals, terminals,
- * dynamic libraries. os_posix.c is the one file that includes a POSIX header; Windows will be a second file beside it.
+ * dynamic libraries. os_posix.c is the one file that includes a POSIX header; Windows will be a second file beside it. os.c has
+ * what standard C can do.
  *
  * Paths are byte strings in the system's encoding with '/' between parts. Failures are CAIRN_FILE (CAIRN_MEMORY for
  * threads and allocations) with the path and the system's own reason in the message.
@@ -71,6 +72,11 @@ void cairn_os_names_free(cairn_os_names *names);
 
 cairn_status cairn_os_make_folders(const char *path);     /* like mkdir -p */
 cairn_status cairn_os_check_writable(const char *folder); /* by writing and removing a small file in it */
+
+/* Opens an empty file beside `path` for writing and puts its name in `partial`: path + ".partial", or with a number where another
+ * process or thread is writing that one. It is locked until closed, so rename or remove it before. What a killed process left is
+ * written over. */
+cairn_status cairn_os_open_partial(const char *path, char *partial, size_t size, FILE **out);
 cairn_status cairn_os_rename(const char *from, const char *to);
 cairn_status cairn_os_remove(const char *path);                /* a file; a missing one is no failure */
 cairn_status cairn_os_sync_file(FILE *file, const char *path); /* flushes and fsyncs */

@@ -349,6 +349,38 @@ cairn_status cairn_os_check_writable(const char *folder)
     return status;
 }
 
+/* Opens `path` for writing and locks it: a descriptor, -1 on failure, or -2 while someone else holds it. */
+static int open_locked(const char *path)
+{
+    for (;;) {
+        struct stat opened, standing;
+        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (fd < 0) return -1;
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            close(fd);
+            return -2;
+        }
+        /* Whoever held it until now may have renamed it: then this is their finished file and must not be touched. */
+        if (fstat(fd, &opened) != 0 || stat(path, &standing) != 0 || opened.st_ino == standing.st_ino) return fd;
+        close(fd);
+    }
+}
+
+cairn_status cairn_os_open_partial(const char *path, char *partial, size_t size, FILE **out)
+{
+    int fd = -2;
+    for (int n = 0; fd == -2; n++) {
+        int length = n ? snprintf(partial, size, "%s.partial%d", path, n) : snprintf(partial, size, "%s.partial", path);
+        if (length < 0 || (size_t)length >= size) return cairn_fail(CAIRN_FILE, "%.80s...: path is too long", path);
+        fd = open_locked(partial);
+    }
+    *out = fd >= 0 && ftruncate(fd, 0) == 0 ? fdopen(fd, "wb") : NULL;
+    if (*out) return CAIRN_OK;
+    cairn_status status = fail_path(path, "can't be opened for writing");
+    if (fd >= 0) close(fd);
+    return status;
+}
+
 cairn_status cairn_os_rename(const char *from, const char *to)
 {
     if (rename(from, to) == 0) return CAIRN_OK;
@@ -374,63 +406,6 @@ cairn_status cairn_os_sync_folder(const char *path)
     cairn_status status = synced ? CAIRN_OK : fail_path(path, "folder can't be flushed to the disk");
     close(fd);
     return status;
-}
-
-cairn_status cairn_os_read_file(const char *path, size_t limit, void **data, size_t *bytes)
-{
-    *data = NULL;
-    *bytes = 0;
-    FILE *file = fopen(path, "rbe");
-    if (!file) return fail_path(path, "can't be opened");
-    struct stat s;
-    char *memory = NULL;
-    cairn_status status = CAIRN_OK;
-    size_t used = 0, size = fstat(fileno(file), &s) == 0 && s.st_size > 0 ? (size_t)s.st_size : 4096;
-    size_t capacity = (size < limit ? size : limit) + 2; /* only a first guess: files grow, and /proc reports 0 */
-    for (;;) {
-        char *grown = realloc(memory, capacity);
-        if (!grown) {
-            status = cairn_fail(CAIRN_MEMORY, "%s: no memory for %zu bytes", path, capacity);
-            break;
-        }
-        memory = grown;
-        used += fread(memory + used, 1, capacity - used, file);
-        if (used > limit)
-            status = cairn_fail(CAIRN_FILE, "%s: is larger than the limit of %zu bytes", path, limit);
-        else if (ferror(file))
-            status = fail_path(path, "can't be read");
-        if (status != CAIRN_OK || used < capacity) break;
-        capacity *= 2;
-    }
-    fclose(file);
-    if (status != CAIRN_OK) {
-        free(memory);
-        return status;
-    }
-    memory[used] = '\0';
-    *data = memory;
-    *bytes = used;
-    return CAIRN_OK;
-}
-
-cairn_status cairn_os_join(char *out, size_t size, const char *folder, const char *name)
-{
-    size_t length = strlen(folder);
-    const char *slash = length == 0 || folder[length - 1] == '/' ? "" : "/";
-    int n = snprintf(out, size, "%s%s%s", folder, slash, name);
-    if (n >= 0 && (size_t)n < size) return CAIRN_OK;
-    return cairn_fail(CAIRN_USAGE, "%.80s%s%.80s: path is longer than %zu bytes", folder, slash, name, size - 1);
-}
-
-void cairn_os_cache_folder(char *out, size_t size)
-{
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *temporary = getenv("TMPDIR");
-    if (cache && *cache)
-        snprintf(out, size, "%s/cairn", cache);
-    else if (home && *home)
-        snprintf(out, size, "%s/.cache/cairn", home);
-    else
-        snprintf(out, size, "%s/cairn-cache", temporary && *temporary ? temporary : "/tmp");
 }
 
 /* ---- signals and terminals ---- */
