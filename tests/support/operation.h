@@ -56,6 +56,8 @@ typedef struct operation {
     bool accumulate;     /* backward adds to what `value` holds for diff_weights and diff_bias */
     bool in_place;       /* dst is src (dropout) and diff_src is diff_dst (relu, dropout), where the layouts agree */
     bool blocked_source; /* src comes as a 1x1 convolution of the same device would leave it */
+    bool
+        given_dst; /* backward finds value[dst] in place of what forward wrote, so that no ReLU's mask hangs on the last bit of a sum */
     uint32_t step;
     int64_t first_sample;
 
@@ -80,7 +82,7 @@ cairn_dtype operation_dtype(const operation *op);
 cairn_shape operation_source(const operation *op);
 bool operation_runs_backward(const operation *op);
 
-/* Works out the shapes and draws the values: src, weights, bias, diff_dst and start values of gradients in [-1, 1), running variance in
+/* Works out the shapes and draws the values: all in [-1, 1), but running variance in
  * [0.5, 1.5). Ends the program when there is no memory. */
 void operation_prepare(operation *op, uint32_t seed);
 void operation_free(operation *op);

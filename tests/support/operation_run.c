@@ -121,30 +121,48 @@ static cairn_status place_operands(run *r)
     return guarded_create(r->device, r->plan->workspace, &r->workspace);
 }
 
-static cairn_status run_plan(run *r)
+static cairn_operands operands_of(const run *r)
 {
     void *at[OPERANDS];
     for (operand id = 0; id < OPERANDS; id++)
         at[id] = r->op->shape[id].rank ? r->place[id]->data : NULL;
-    cairn_operands operands = {.src = at[OPERAND_SRC],
-                               .weights = at[OPERAND_WEIGHTS],
-                               .bias = at[OPERAND_BIAS],
-                               .dst = at[OPERAND_DST],
-                               .diff_dst = at[OPERAND_DIFF_DST],
-                               .diff_src = at[OPERAND_DIFF_SRC],
-                               .diff_weights = at[OPERAND_DIFF_WEIGHTS],
-                               .diff_bias = at[OPERAND_DIFF_BIAS],
-                               .saved = r->saved.data,
-                               .workspace = r->workspace.data,
-                               .train = operation_runs_backward(r->op),
-                               .accumulate = r->op->accumulate,
-                               .step = r->op->step,
-                               .first_sample = r->op->first_sample,
-                               .running_mean = at[OPERAND_RUNNING_MEAN],
-                               .running_variance = at[OPERAND_RUNNING_VARIANCE]};
+    return (cairn_operands){.src = at[OPERAND_SRC],
+                            .weights = at[OPERAND_WEIGHTS],
+                            .bias = at[OPERAND_BIAS],
+                            .dst = at[OPERAND_DST],
+                            .diff_dst = at[OPERAND_DIFF_DST],
+                            .diff_src = at[OPERAND_DIFF_SRC],
+                            .diff_weights = at[OPERAND_DIFF_WEIGHTS],
+                            .diff_bias = at[OPERAND_DIFF_BIAS],
+                            .saved = r->saved.data,
+                            .workspace = r->workspace.data,
+                            .train = operation_runs_backward(r->op),
+                            .accumulate = r->op->accumulate,
+                            .step = r->op->step,
+                            .first_sample = r->op->first_sample,
+                            .running_mean = at[OPERAND_RUNNING_MEAN],
+                            .running_variance = at[OPERAND_RUNNING_VARIANCE]};
+}
+
+static cairn_status read_operand(const run *r, operand id, operation_result *result)
+{
+    cairn_tensor tensor = tensor_of(r, id);
+    int64_t count = cairn_shape_count(tensor.shape);
+    result->value[id] = golden_alloc(count, sizeof(float));
+    return cairn_tensor_read(&tensor, result->value[id], count);
+}
+
+static cairn_status run_plan(run *r, operation_result *result)
+{
+    cairn_operands operands = operands_of(r);
     CAIRN_TRY(r->plan->ops->forward(r->plan, &operands));
     CAIRN_TRY(cairn_device_synchronize(r->device));
+    CAIRN_TRY(read_operand(r, OPERAND_DST, result));
     if (!operands.train) return CAIRN_OK;
+    if (r->op->given_dst) {
+        cairn_tensor dst = tensor_of(r, OPERAND_DST);
+        CAIRN_TRY(cairn_tensor_write(&dst, r->op->value[OPERAND_DST], cairn_shape_count(dst.shape)));
+    }
     CAIRN_TRY(guarded_poison(&r->workspace));
     if (r->plan->spares_src) operands.src = NULL; /* as the net does */
     if (r->plan->spares_dst) operands.dst = NULL;
@@ -152,18 +170,14 @@ static cairn_status run_plan(run *r)
     return cairn_device_synchronize(r->device);
 }
 
-/* Reads every operand that has memory of its own to tell about: one that another was written over is left out. */
+/* Reads what is left after all, but for dst, which was read after forward, and what another operand was written over. */
 static cairn_status read_back(const run *r, operation_result *result)
 {
     memcpy(result->algorithm, r->plan->algorithm, sizeof result->algorithm);
     for (operand id = 0; id < OPERANDS; id++) {
-        if (r->op->shape[id].rank == 0) continue;
         bool overwritten = r->op->in_place && (id == OPERAND_SRC || id == OPERAND_DIFF_DST);
-        if (overwritten) continue;
-        cairn_tensor tensor = tensor_of(r, id);
-        int64_t count = cairn_shape_count(tensor.shape);
-        result->value[id] = golden_alloc(count, sizeof(float));
-        CAIRN_TRY(cairn_tensor_read(&tensor, result->value[id], count));
+        if (r->op->shape[id].rank == 0 || id == OPERAND_DST || overwritten) continue;
+        CAIRN_TRY(read_operand(r, id, result));
     }
     return CAIRN_OK;
 }
@@ -193,7 +207,7 @@ cairn_status operation_run(cairn_device *device, const operation *op, operation_
     if (op->blocked_source) CAIRN_TRY_DONE(blocked_layout(device, op, &src_layout));
     CAIRN_TRY_DONE(plan_with(device, *op, src_layout, &r.plan));
     CAIRN_TRY_DONE(place_operands(&r));
-    CAIRN_TRY_DONE(run_plan(&r));
+    CAIRN_TRY_DONE(run_plan(&r, result));
     CAIRN_TRY_DONE(read_back(&r, result));
     CAIRN_TRY_DONE(check_untouched(&r, result));
 done:
