@@ -1,0 +1,172 @@
+/* Every planned operation of every backend against ref: random shapes and flags, and the corners that matter most. */
+#include "backends/backends.h"
+#include "tests/support/conformance.h"
+#include "tests/test.h"
+
+static conformance pair;
+
+/* Sums of up to some hundred products in f32, or a handful of roundings an element. */
+enum { RANDOM_CASES = 150 };
+static const double tight = 5e-6;
+
+#define CHECK_HOLDS_FOR(kind, count, tolerance)                                                                        \
+    do {                                                                                                               \
+        char text_[1200];                                                                                              \
+        if (!conformance_holds_for(&pair, (kind), 1, (count), (tolerance), text_, sizeof text_))                       \
+            TEST_FAIL("%s", text_);                                                                                    \
+    } while (0)
+
+static void check_holds(operation *op, double tolerance)
+{
+    char text[1200];
+    operation_prepare(op, 77);
+    if (!conformance_holds(&pair, op, tolerance, text, sizeof text)) TEST_FAIL("%s", text);
+    operation_free(op);
+}
+
+static void conv2d_of_random_shape(void)
+{
+    CHECK_HOLDS_FOR(OPERATION_CONV2D, 2 * RANDOM_CASES, tight);
+}
+
+static cairn_conv2d_desc conv2d(int64_t channels, int64_t size, int64_t outputs, int64_t kernel, int64_t groups)
+{
+    return (cairn_conv2d_desc){.src = cairn_shape_make(4, 2, channels, size, size),
+                               .out_channels = outputs,
+                               .kernel_h = kernel,
+                               .kernel_w = kernel,
+                               .stride_h = 1,
+                               .stride_w = 1,
+                               .groups = groups,
+                               .has_bias = true,
+                               .relu = true,
+                               .relu_backward = true,
+                               .train = true,
+                               .need_diff_src = true};
+}
+
+static void conv2d_corners(void)
+{
+    operation depthwise = {.desc.conv2d = conv2d(12, 7, 12, 3, 12), .given_dst = true};
+    operation whole_image = {.desc.conv2d = conv2d(5, 6, 9, 6, 1), .given_dst = true, .accumulate = true};
+    operation skips = {.desc.conv2d = conv2d(3, 14, 8, 2, 1), .given_dst = true};
+    skips.desc.conv2d.stride_h = skips.desc.conv2d.stride_w = 5; /* some of the source is under no tap */
+    operation one_pixel = {.desc.conv2d = conv2d(1, 1, 1, 1, 1), .given_dst = true};
+    operation mostly_padding = {.desc.conv2d = conv2d(4, 2, 4, 5, 2), .given_dst = true};
+    mostly_padding.desc.conv2d.pad_h = mostly_padding.desc.conv2d.pad_w = 4;
+    check_holds(&depthwise, tight);
+    check_holds(&whole_image, tight);
+    check_holds(&skips, tight);
+    check_holds(&one_pixel, tight);
+    check_holds(&mostly_padding, tight);
+}
+
+static void linear_of_random_shape(void)
+{
+    CHECK_HOLDS_FOR(OPERATION_LINEAR, RANDOM_CASES, tight);
+}
+
+static void pool2d_of_random_shape(void)
+{
+    CHECK_HOLDS_FOR(OPERATION_POOL2D, 2 * RANDOM_CASES, tight);
+}
+
+/* AlexNet at 224 pools 6x6 to 6x6, which is a copy; other sizes make windows overlap or repeat. */
+static void adaptive_pool_corners(void)
+{
+    static const int64_t size[] = {6, 12, 13, 7, 1, 5};
+    for (int i = 0; i < 6; i++) {
+        operation op = {.kind = OPERATION_POOL2D,
+                        .desc.pool2d = {.kind = CAIRN_POOL_ADAPTIVE_AVERAGE,
+                                        .src = cairn_shape_make(4, 2, 16, size[i], size[i]),
+                                        .out_h = 6,
+                                        .out_w = 6,
+                                        .train = true},
+                        .blocked_source = i % 2 == 0};
+        check_holds(&op, tight);
+    }
+}
+
+static void relu_of_random_shape(void)
+{
+    CHECK_HOLDS_FOR(OPERATION_RELU, RANDOM_CASES, 0);
+}
+
+static void lrn_of_random_shape(void)
+{
+    CHECK_HOLDS_FOR(OPERATION_LRN, RANDOM_CASES, tight);
+}
+
+static void lrn_window_over_all_channels(void)
+{
+    operation op = {
+        .kind = OPERATION_LRN,
+        .desc.lrn = {
+            .src = cairn_shape_make(4, 1, 3, 5, 4), .size = 9, .alpha = 2, .beta = 0.75f, .k = 1, .train = true}};
+    check_holds(&op, tight);
+    op.desc.lrn.src = cairn_shape_make(4, 2, 16, 3, 3);
+    op.blocked_source = true;
+    check_holds(&op, tight);
+}
+
+static void dropout_of_random_shape(void)
+{
+    CHECK_HOLDS_FOR(OPERATION_DROPOUT, RANDOM_CASES, 1e-6);
+}
+
+/* The mask bit for bit: what is zero on one device is zero on the other, in dst and diff_src, for any part of a larger batch. */
+static void dropout_masks_are_the_same_bits(void)
+{
+    operation op = {.kind = OPERATION_DROPOUT,
+                    .desc.dropout = {.src = cairn_shape_make(2, 5, 1003),
+                                     .rate = 0.5f,
+                                     .rng = cairn_rng_make(0x123456789abcdef0, CAIRN_RNG_DROPOUT, 6, 0),
+                                     .train = true},
+                    .step = 4000000000U,
+                    .first_sample = 1LL << 40};
+    operation_result want = {0}, got = {0};
+    int64_t differ = 0, dropped = 0, count = 5 * 1003;
+    operation_prepare(&op, 5);
+    CHECK_OK(operation_run(pair.ref, &op, &want));
+    CHECK_OK(operation_run(pair.tested, &op, &got));
+    for (int64_t i = 0; got.value[OPERAND_DIFF_SRC] && i < count; i++) {
+        differ += (want.value[OPERAND_DST][i] == 0) != (got.value[OPERAND_DST][i] == 0);
+        differ += (want.value[OPERAND_DIFF_SRC][i] == 0) != (got.value[OPERAND_DIFF_SRC][i] == 0);
+        dropped += want.value[OPERAND_DST][i] == 0;
+    }
+    CHECK_INT(differ, 0);
+    CHECK_NEAR(dropped, 0.5 * (double)count, 5 * sqrt(0.25 * (double)count)); /* five standard deviations */
+    operation_result_free(&want);
+    operation_result_free(&got);
+    operation_free(&op);
+}
+
+static void batchnorm_of_random_shape(void)
+{
+    CHECK_HOLDS_FOR(OPERATION_BATCHNORM, RANDOM_CASES, 2e-5); /* gradients are small differences of large sums */
+}
+
+int main(void)
+{
+    for (const cairn_backend *const *backend = cairn_backends(); *backend; backend++) {
+        if (strcmp((*backend)->name, "ref") == 0) continue;
+        if (conformance_open((*backend)->name, &pair) != CAIRN_OK) {
+            TEST_FAIL("%s", cairn_error_last()->message);
+            continue;
+        }
+        printf("%s:\n", cairn_device_name(pair.tested));
+        RUN(conv2d_of_random_shape);
+        RUN(conv2d_corners);
+        RUN(linear_of_random_shape);
+        RUN(pool2d_of_random_shape);
+        RUN(adaptive_pool_corners);
+        RUN(relu_of_random_shape);
+        RUN(lrn_of_random_shape);
+        RUN(lrn_window_over_all_channels);
+        RUN(dropout_of_random_shape);
+        RUN(dropout_masks_are_the_same_bits);
+        RUN(batchnorm_of_random_shape);
+        conformance_close(&pair);
+    }
+    return test_result();
+}
