@@ -44,8 +44,12 @@ typedef struct cairn_checkpoint_info {
     char library[48]; /* of the device that wrote it: "oneDNN 2.6.3" */
 } cairn_checkpoint_info;
 
-/* Writes the file. Of `info`, optimizer, cairn_version and library are taken from the arguments instead. `optimizer` NULL: weights only.
- * CAIRN_FILE names the path and the system's reason; a file that stood there before is then untouched. */
+/* CAIRN_DATA when a class name can't be stored (it is not UTF-8): to be asked before hours of training. */
+cairn_status cairn_checkpoint_check(const cairn_checkpoint_info *info);
+
+/* Writes the file. cairn_version and library of `info` are filled in. `optimizer` NULL: weights only, and info's name is left out. Takes no
+ * memory worth speaking of: it goes through the tensors one at a time, with the net's gradients, which nobody needs between updates, as scratch.
+ * CAIRN_FILE names the path and the system's reason, CAIRN_NONFINITE the parameter; a file that stood there before is then untouched. */
 cairn_status cairn_checkpoint_save(const char *path, const cairn_net *net, const cairn_optimizer *optimizer,
                                    const cairn_checkpoint_info *info);
 
@@ -64,5 +68,8 @@ cairn_status cairn_checkpoint_build(const cairn_checkpoint *checkpoint, cairn_ne
 /* Fills a planned net, and the optimizer unless NULL. CAIRN_FILE names the file, the tensor and the two shapes when it is of another model or
  * class count, or lacks a tensor or the optimizer's state. */
 cairn_status cairn_checkpoint_load(const cairn_checkpoint *checkpoint, cairn_net *net, cairn_optimizer *optimizer);
+
+/* Frees the tensors and keeps the information. */
+void cairn_checkpoint_drop_tensors(cairn_checkpoint *checkpoint);
 
 #endif

@@ -27,6 +27,9 @@ typedef struct cairn_run_folder cairn_run_folder;
 /* "runs/<last part of folder>-<now>", or that with -2, -3, ... where it exists already. CAIRN_USAGE when it doesn't fit. */
 cairn_status cairn_run_folder_default(const char *folder, char *out, size_t size);
 
+/* The run folder that a path means: itself when it is a folder, else the folder that the file lies in. */
+cairn_status cairn_run_folder_of(const char *path, char *out, size_t size);
+
 /* Makes the folder, checks by writing that it can be written, and opens log.txt and metrics.jsonl (going on in them). CAIRN_FILE with the
  * system's reason and a way out; also when it holds a run already and this is not a resume. `log` (may be NULL) must outlive it. */
 cairn_status cairn_run_folder_open(const char *path, bool resume, const cairn_log *log, cairn_run_folder **out);
@@ -39,6 +42,9 @@ cairn_status cairn_run_folder_file(const cairn_run_folder *run, const char *name
 
 /* A sink that writes to log.txt with the time and hands on to the log given at opening. */
 const cairn_log *cairn_run_folder_log(const cairn_run_folder *run);
+
+/* Writes to log.txt alone: what the caller will show in its own way, as the error a run ended with. */
+void cairn_run_folder_note(cairn_run_folder *run, cairn_log_level level, const char *text);
 
 /* Replaces a file by `text`, whole or not at all. */
 cairn_status cairn_run_folder_put(const cairn_run_folder *run, const char *name, const char *text);

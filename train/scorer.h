@@ -31,5 +31,4 @@ const char *cairn_scorer_class_name(const cairn_scorer *scorer, int index);
 const char *cairn_scorer_what(const cairn_scorer *scorer); /* for people: "800 validation pictures of photos" */
 void cairn_scorer_destroy(cairn_scorer *scorer);           /* NULL is allowed */
 
-
 #endif

@@ -1,0 +1,42 @@
+/* pictures.h - small folders of made-up pictures that a net can learn, and what tests of training runs need.
+ *
+ *     char root[PICTURES_PATH], folder[PICTURES_PATH];
+ *     REQUIRE_OK(pictures_root("integration", root));                       an empty folder of this test's own
+ *     REQUIRE_OK(pictures_make(root, "shapes", 3, 20, folder));             3 classes of 20 pictures below root/shapes
+ */
+#ifndef CAIRN_TESTS_PICTURES_H
+#define CAIRN_TESTS_PICTURES_H
+
+#include "core/log.h"
+#include "core/status.h"
+#include "train/trainer.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { PICTURES_PATH = 600 };
+
+/* A folder for the named test, without what an earlier run left in it. */
+cairn_status pictures_root(const char *test, char root[PICTURES_PATH]);
+
+/* Writes classes "class0", "class1", ... of `count` PPM pictures each, 40 to 50 pixels wide: stripes whose direction and colour tell the class, with
+ * noise over them. The path is left in `folder`. */
+cairn_status pictures_make(const char *root, const char *name, int classes, int count, char folder[PICTURES_PATH]);
+
+/* Puts a text in place of a file of the folder. */
+cairn_status pictures_write(const char *root, const char *name, const char *text);
+
+/* Options of a quick run of a small net on `folder`: lenet, 8 pictures an update, no random start. The run lies in root/run. */
+cairn_train_options pictures_options(cairn_device *device, const char *folder, const char *run);
+
+/* Are two files there and equal, byte for byte? */
+bool pictures_same_bytes(const char *a, const char *b);
+
+/* A log sink that keeps all messages as one text. */
+typedef struct pictures_log {
+    cairn_log log; /* give &p->log */
+    char text[64000];
+    size_t used;
+} pictures_log;
+void pictures_log_start(pictures_log *log);
+
+#endif

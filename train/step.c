@@ -1,0 +1,136 @@
+#include "train/step.h"
+#include "train/feed.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct cairn_stepper {
+    cairn_step_options options;
+    cairn_feed *feed;
+    float *class_weights; /* [classes], or NULL */
+    float *scale;         /* [batch] */
+    int slice;            /* slots of one pass */
+    size_t picture_bytes;
+};
+
+cairn_status cairn_stepper_create(const cairn_step_options *options, cairn_stepper **out)
+{
+    cairn_status status = CAIRN_OK;
+    cairn_stepper *s = calloc(1, sizeof *s);
+    *out = NULL;
+    if (!s) return cairn_fail(CAIRN_MEMORY, "no memory for the record of the training step");
+    s->options = *options;
+    s->slice = (int)cairn_net_batch(options->net);
+    s->picture_bytes = (size_t)options->preprocess.size * (size_t)options->preprocess.size * 3;
+    s->scale = calloc((size_t)options->batch, sizeof *s->scale);
+    if (!s->scale) CAIRN_TRY_DONE(cairn_fail(CAIRN_MEMORY, "no memory for %d sample weights", options->batch));
+    if (options->class_weights) {
+        size_t bytes = (size_t)cairn_net_classes(options->net) * sizeof(float);
+        s->class_weights = malloc(bytes);
+        if (!s->class_weights) CAIRN_TRY_DONE(cairn_fail(CAIRN_MEMORY, "no memory for the class weights"));
+        memcpy(s->class_weights, options->class_weights, bytes);
+    }
+    CAIRN_TRY_DONE(cairn_feed_create(options->net, &options->preprocess, options->class_weights, &s->feed));
+    *out = s;
+done:
+    if (status != CAIRN_OK) cairn_stepper_destroy(s);
+    return status;
+}
+
+void cairn_stepper_destroy(cairn_stepper *stepper)
+{
+    if (!stepper) return;
+    cairn_feed_destroy(stepper->feed);
+    free(stepper->class_weights);
+    free(stepper->scale);
+    free(stepper);
+}
+
+/* Fills scale[] for the whole update before its first pass, so that slices add up to the mean over all of it. Returns the sum of weights. */
+static double weigh(cairn_stepper *s, const cairn_batch *batch)
+{
+    double sum = 0;
+    for (int i = 0; i < s->options.batch; i++)
+        if (batch->valid[i]) sum += s->class_weights ? (double)s->class_weights[batch->label[i]] : 1;
+    for (int i = 0; i < s->options.batch; i++)
+        s->scale[i] = batch->valid[i] ? (float)(1 / sum) : 0;
+    return sum;
+}
+
+/* Is there a valid picture in the slice that starts at slot `first`? Without one there is nothing to run. */
+static bool slice_counts(const cairn_stepper *s, int first)
+{
+    for (int i = first; i < first + s->slice; i++)
+        if (s->scale[i] > 0) return true;
+    return false;
+}
+
+static cairn_status run_slice(cairn_stepper *s, const cairn_batch *batch, int first, bool check_finite)
+{
+    cairn_net *net = s->options.net;
+    CAIRN_TRY(cairn_feed_images(s->feed, batch->rgb + (size_t)first * s->picture_bytes));
+    return cairn_net_forward(net, &(cairn_forward){.train = true,
+                                                   .step = (uint32_t)cairn_optimizer_updates(s->options.optimizer),
+                                                   .first_sample = first,
+                                                   .check_finite = check_finite});
+}
+
+static cairn_status find_nonfinite_weight(const cairn_net *net)
+{
+    cairn_slab weights = cairn_net_weights(net);
+    for (int p = 0; p < cairn_net_parameter_count(net); p++) {
+        cairn_tensor view = cairn_net_view(net, &weights, p);
+        int64_t count = cairn_shape_count(view.shape);
+        float *values = malloc((size_t)count * sizeof *values);
+        if (!values) return cairn_fail(CAIRN_MEMORY, "no memory to look for the weight that is not finite");
+        cairn_status status = cairn_tensor_read(&view, values, count);
+        for (int64_t i = 0; status == CAIRN_OK && i < count; i++)
+            if (!isfinite(values[i]))
+                status = cairn_fail(CAIRN_NONFINITE, "%s became not finite in the update before",
+                                    cairn_net_parameter(net, p)->name);
+        free(values);
+        CAIRN_TRY(status);
+    }
+    return CAIRN_OK;
+}
+
+/* The loss is not finite: runs the same pictures again, looking at every layer. Always fails. */
+static cairn_status explain_nonfinite(cairn_stepper *s, const cairn_batch *batch, float rate)
+{
+    cairn_status status = find_nonfinite_weight(s->options.net);
+    for (int first = 0; status == CAIRN_OK && first < s->options.batch; first += s->slice)
+        if (slice_counts(s, first)) status = run_slice(s, batch, first, true);
+    if (status == CAIRN_OK)
+        status = cairn_fail(CAIRN_NONFINITE, "every layer's output is finite, so the logits themselves are too large");
+    if (status != CAIRN_NONFINITE) return status;
+    return cairn_fail(CAIRN_NONFINITE,
+                      "update %" PRId64 ": the loss is not finite: %s. The learning rate (%.3g) is too high: try "
+                      "--learning-rate %.2g, or a longer --warmup",
+                      cairn_optimizer_updates(s->options.optimizer) + 1, cairn_error_last()->message, (double)rate,
+                      (double)rate / 3);
+}
+
+cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch, cairn_step_outcome *out)
+{
+    cairn_stepper *s = stepper;
+    const cairn_step_options *o = &s->options;
+    *out =
+        (cairn_step_outcome){.weight = weigh(s, batch),
+                             .learning_rate = cairn_schedule_at(&o->schedule, cairn_optimizer_updates(o->optimizer))};
+    if (!(out->weight > 0)) return CAIRN_OK;
+
+    bool accumulate = false;
+    for (int first = 0; first < o->batch; first += s->slice) {
+        if (!slice_counts(s, first)) continue;
+        CAIRN_TRY(run_slice(s, batch, first, false));
+        CAIRN_TRY(cairn_feed_loss(s->feed, batch->label + first, s->scale + first, o->smoothing, true));
+        CAIRN_TRY(cairn_net_backward(o->net, accumulate));
+        accumulate = true;
+    }
+    CAIRN_TRY(cairn_feed_totals(s->feed, out->totals));
+    if (!isfinite(out->totals[0])) return explain_nonfinite(s, batch, out->learning_rate);
+
+    cairn_slab weights = cairn_net_weights(o->net), gradients = cairn_net_gradients(o->net);
+    return cairn_optimizer_step(o->optimizer, &weights, &gradients, out->learning_rate);
+}

@@ -1,0 +1,261 @@
+#include "core/os.h"
+#include "models/models.h"
+#include "train/alarms.h"
+#include "train/early_log.h"
+#include "train/options.h"
+#include "train/trainer_state.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- pictures ---- */
+
+static cairn_status open_dataset(trainer *t, const cairn_log *log)
+{
+    const cairn_train_options *o = &t->options;
+    char folder[CAIRN_PATH_SIZE], split[CAIRN_PATH_SIZE];
+    cairn_dataset_options options = {.val_split = o->val_split, .seed = o->seed, .log = log};
+    if (t->source) {
+        const cairn_checkpoint_info *info = cairn_checkpoint_information(t->source);
+        options.classes = info->class_name;
+        options.class_count = info->classes;
+        CAIRN_TRY(cairn_run_folder_of(o->resume, folder, sizeof folder));
+        CAIRN_TRY(cairn_os_join(split, sizeof split, folder, "split.tsv"));
+        if (cairn_os_stat(split, NULL) == CAIRN_OS_FILE)
+            return cairn_dataset_open_split(o->folder, split, &options, &t->dataset);
+    }
+    return cairn_dataset_open(o->folder, &options, &t->dataset);
+}
+
+static void tell_dataset(const trainer *t)
+{
+    const cairn_dataset *d = t->dataset;
+    char text[CAIRN_ALARM_SIZE];
+    cairn_log_write(t->log, CAIRN_LOG_INFO,
+                    "%s: %d classes, %" PRId64 " pictures to train on, %" PRId64 " for validation%s", d->folder,
+                    d->classes, d->train.count, d->validation.count, d->own_split ? " (its own train/ and val/)" : "");
+    if (d->validation.count == 0)
+        cairn_log_write(t->log, CAIRN_LOG_WARNING,
+                        "there are no validation pictures: no best.safetensors is kept, only last.safetensors; "
+                        "give --val-split 0.2 or a val/ folder to know how good the net is");
+    if (cairn_alarm_unbalanced(d->train_count, d->classes, (const char *const *)d->class_name, t->options.class_weights,
+                               text, sizeof text))
+        cairn_log_write(t->log, CAIRN_LOG_WARNING, "%s", text);
+}
+
+/* ---- the run folder ---- */
+
+/* classes.txt, a name a line. */
+static cairn_status write_classes(const trainer *t)
+{
+    size_t size = 1, used = 0;
+    for (int c = 0; c < t->dataset->classes; c++)
+        size += strlen(t->dataset->class_name[c]) + 1;
+    char *text = malloc(size);
+    if (!text) return cairn_fail(CAIRN_MEMORY, "no memory for the class names");
+    text[0] = '\0';
+    for (int c = 0; c < t->dataset->classes; c++)
+        used += (size_t)snprintf(text + used, size - used, "%s\n", t->dataset->class_name[c]);
+    cairn_status status = cairn_run_folder_put(t->run, "classes.txt", text);
+    free(text);
+    return status;
+}
+
+static void hash_part(XXH3_state_t *hash, const cairn_dataset *d, const char *part, const cairn_sample_list *list)
+{
+    size_t skip = strlen(d->folder);
+    for (int64_t i = 0; i < list->count; i++) {
+        const cairn_sample *sample = &list->sample[i];
+        const char *name = d->class_name[sample->label];
+        XXH3_64bits_update(hash, part, strlen(part) + 1);
+        XXH3_64bits_update(hash, name, strlen(name) + 1);
+        XXH3_64bits_update(hash, sample->path + skip, strlen(sample->path + skip) + 1);
+    }
+}
+
+/* The split's fingerprint: of relative paths, so it is the same wherever the pictures lie. */
+static cairn_status fingerprint_split(trainer *t)
+{
+    XXH3_state_t *hash = XXH3_createState();
+    if (!hash || XXH3_64bits_reset(hash) == XXH_ERROR) {
+        XXH3_freeState(hash);
+        return cairn_fail(CAIRN_MEMORY, "no memory to tell one split from another");
+    }
+    hash_part(hash, t->dataset, "train", &t->dataset->train);
+    hash_part(hash, t->dataset, "val", &t->dataset->validation);
+    snprintf(t->state.split, sizeof t->state.split, "%016" PRIx64, (uint64_t)XXH3_64bits_digest(hash));
+    XXH3_freeState(hash);
+    return CAIRN_OK;
+}
+
+static cairn_status write_split(const trainer *t)
+{
+    char path[CAIRN_PATH_SIZE];
+    CAIRN_TRY(cairn_run_folder_file(t->run, "split.tsv", path, sizeof path));
+    return cairn_dataset_save_split(t->dataset, path);
+}
+
+static cairn_status open_run_folder(trainer *t)
+{
+    char path[CAIRN_PATH_SIZE];
+    if (t->options.run_folder)
+        snprintf(path, sizeof path, "%s", t->options.run_folder);
+    else if (t->source)
+        CAIRN_TRY(cairn_run_folder_of(t->options.resume, path, sizeof path));
+    else
+        CAIRN_TRY(cairn_run_folder_default(t->options.folder, path, sizeof path));
+    CAIRN_TRY(cairn_run_folder_open(path, t->source != NULL, t->options.log, &t->run));
+    t->log = cairn_run_folder_log(t->run);
+    return CAIRN_OK;
+}
+
+/* ---- net, optimizer and what drives them ---- */
+
+static void fill_state(trainer *t)
+{
+    const cairn_train_options *o = &t->options;
+    cairn_checkpoint_info *s = &t->state;
+    snprintf(s->model, sizeof s->model, "%s", o->model);
+    snprintf(s->preset, sizeof s->preset, "%s", o->preset);
+    s->model_options = (cairn_model_options){.dropout = o->dropout,
+                                             .paper_init = o->paper_init,
+                                             .image_size = o->image_size,
+                                             .width_divisor = o->width_divisor};
+    s->classes = t->dataset->classes;
+    s->class_name = (const char *const *)t->dataset->class_name;
+    s->preprocess = cairn_preprocess_default(o->image_size);
+    s->preprocess.resize = o->resize;
+    s->seed = o->seed;
+    s->batch = o->batch;
+    snprintf(s->optimizer, sizeof s->optimizer, "%s", cairn_optimizer_name(o->optimizer.kind));
+    cairn_train_options_recipe(o, s->recipe, sizeof s->recipe);
+}
+
+static cairn_status make_net(trainer *t)
+{
+    const cairn_train_options *o = &t->options;
+    CAIRN_TRY(cairn_model_create(o->model, o->preset, t->state.classes, &t->state.model_options, &t->net));
+    const cairn_net_options net = {.batch = o->micro_batch, .train = true, .dtype = CAIRN_F32, .seed = o->seed};
+    CAIRN_TRY(cairn_net_plan(t->net, o->device, &net));
+    CAIRN_TRY(cairn_optimizer_create(o->device, &o->optimizer, cairn_net_slab_count(t->net), &t->optimizer));
+    for (int p = 0; p < cairn_net_parameter_count(t->net); p++) {
+        const cairn_parameter *parameter = cairn_net_parameter(t->net, p);
+        CAIRN_TRY(cairn_optimizer_add(t->optimizer, parameter->offset, parameter->count, parameter->decay));
+    }
+    if (!t->source) return cairn_net_init(t->net, o->seed);
+    CAIRN_TRY(cairn_checkpoint_load(t->source, t->net, t->optimizer));
+    cairn_checkpoint_drop_tensors(t->source); /* hundreds of megabytes that training doesn't need */
+    return CAIRN_OK;
+}
+
+static cairn_status make_stepper(trainer *t)
+{
+    const cairn_train_options *o = &t->options;
+    const cairn_dataset *d = t->dataset;
+    float *weights = NULL;
+    if (o->class_weights) {
+        weights = malloc((size_t)d->classes * sizeof *weights);
+        if (!weights) return cairn_fail(CAIRN_MEMORY, "no memory for the class weights");
+        for (int c = 0; c < d->classes; c++)
+            weights[c] =
+                d->train_count[c] > 0 ? (float)d->train.count / ((float)d->classes * (float)d->train_count[c]) : 0;
+    }
+    const cairn_step_options options = {
+        .net = t->net,
+        .optimizer = t->optimizer,
+        .schedule = o->schedule,
+        .preprocess = t->state.preprocess,
+        .batch = o->batch,
+        .smoothing = o->label_smoothing,
+        .class_weights = weights,
+    };
+    cairn_status status = cairn_stepper_create(&options, &t->stepper);
+    free(weights);
+    return status;
+}
+
+static cairn_status make_loader(trainer *t)
+{
+    const cairn_train_options *o = &t->options;
+    const cairn_loader_options options = {
+        .samples = &t->dataset->train,
+        .preprocess = t->state.preprocess,
+        .augment = o->augment,
+        .no_flip = o->no_flip,
+        .shuffle = true,
+        .seed = o->seed,
+        .batch = o->batch,
+        .threads = o->loader_threads,
+        .max_bad = o->max_bad,
+        .max_pixels = o->max_pixels,
+        .log = t->log,
+    };
+    return cairn_loader_create(&options, &t->loader);
+}
+
+/* ---- all of it ---- */
+
+/* Nothing of an old run is touched before the checkpoint is known to belong here. */
+static cairn_status open_files(trainer *t)
+{
+    CAIRN_TRY(cairn_train_options_resolve(&t->options, t->dataset->train.count));
+    fill_state(t);
+    CAIRN_TRY(cairn_checkpoint_check(&t->state));
+    CAIRN_TRY(fingerprint_split(t));
+    if (t->source) CAIRN_TRY(trainer_check_source(t));
+    CAIRN_TRY(open_run_folder(t));
+    if (!t->source) return CAIRN_OK;
+    return trainer_take_position(t);
+}
+
+static cairn_status make_parts(trainer *t)
+{
+    CAIRN_TRY(write_classes(t));
+    CAIRN_TRY(write_split(t));
+    if (t->options.config_text) CAIRN_TRY(cairn_run_folder_put(t->run, "config", t->options.config_text));
+    CAIRN_TRY(make_net(t));
+    CAIRN_TRY(make_stepper(t));
+    CAIRN_TRY(make_loader(t));
+    return trainer_make_evaluator(t);
+}
+
+cairn_status trainer_open(trainer *t)
+{
+    /* What is said before there is a log.txt waits, so that it stands there too and the device comes first. */
+    cairn_early_log *early;
+    CAIRN_TRY(cairn_early_log_create(&early));
+    const cairn_log *log = cairn_early_log_sink(early);
+    cairn_log_write(log, CAIRN_LOG_INFO, "training on %s", cairn_device_name(t->options.device));
+    cairn_status status = trainer_open_source(t);
+    if (status == CAIRN_OK) status = open_dataset(t, log);
+    if (status == CAIRN_OK) status = open_files(t);
+    cairn_early_log_replay(early, t->log);
+    cairn_early_log_destroy(early);
+    CAIRN_TRY(status);
+
+    tell_dataset(t);
+    if (t->source) {
+        const char *recipe = cairn_checkpoint_information(t->source)->recipe;
+        if (strcmp(recipe, t->state.recipe) != 0)
+            cairn_log_write(t->log, CAIRN_LOG_WARNING,
+                            "the options differ from those before; then: %s; from now on: %s", recipe, t->state.recipe);
+        cairn_log_write(t->log, CAIRN_LOG_INFO, "going on with %s after update %" PRId64 ", epoch %" PRId64,
+                        t->options.resume, t->state.update, t->state.epoch);
+    }
+    cairn_log_write(t->log, CAIRN_LOG_INFO, "run folder %s", cairn_run_folder_path(t->run));
+    return make_parts(t);
+}
+
+void trainer_close(trainer *t)
+{
+    cairn_evaluator_destroy(t->evaluator);
+    cairn_loader_destroy(t->loader);
+    cairn_stepper_destroy(t->stepper);
+    cairn_optimizer_destroy(t->optimizer);
+    cairn_net_destroy(t->net);
+    cairn_run_folder_close(t->run);
+    cairn_dataset_close(t->dataset);
+    cairn_checkpoint_close(t->source);
+}
