@@ -20,20 +20,19 @@ int64_t operation_pooled_size(int64_t size, int64_t kernel, int64_t stride, int6
     return ceil_mode && (out - 1) * stride >= size + pad ? out - 1 : out;
 }
 
-/* What all descs have, under one name. */
+/* Members that every desc has, under one name. */
 typedef struct common {
-    cairn_shape src;
-    cairn_dtype dtype;
-    bool train;
+    cairn_dtype *dtype;
+    const bool *train;
+    const cairn_shape *src; /* NULL for linear, which has no shape */
 } common;
 
-static common common_of(const operation *op)
+static common common_of(operation *op)
 {
-#define COMMON(member) ((common){op->desc.member.src, op->desc.member.dtype, op->desc.member.train})
+#define COMMON(member) ((common){&op->desc.member.dtype, &op->desc.member.train, &op->desc.member.src})
     switch (op->kind) {
     case OPERATION_LINEAR:
-        return (common){cairn_shape_make(2, op->desc.linear.batch, op->desc.linear.in_features), op->desc.linear.dtype,
-                        op->desc.linear.train};
+        return (common){&op->desc.linear.dtype, &op->desc.linear.train, NULL};
     case OPERATION_POOL2D:
         return COMMON(pool2d);
     case OPERATION_RELU:
@@ -52,17 +51,21 @@ static common common_of(const operation *op)
 
 cairn_dtype operation_dtype(const operation *op)
 {
-    return common_of(op).dtype;
+    operation copy = *op;
+    return *common_of(&copy).dtype;
 }
 
 cairn_shape operation_source(const operation *op)
 {
-    return common_of(op).src;
+    operation copy = *op;
+    const cairn_shape *src = common_of(&copy).src;
+    return src ? *src : cairn_shape_make(2, op->desc.linear.batch, op->desc.linear.in_features);
 }
 
 bool operation_runs_backward(const operation *op)
 {
-    return common_of(op).train && !op->evaluate;
+    operation copy = *op;
+    return *common_of(&copy).train && !op->evaluate;
 }
 
 static void conv2d_shapes(operation *op)
@@ -125,6 +128,17 @@ void operation_prepare(operation *op, uint32_t seed)
         op->value[id] = golden_alloc(count, sizeof(float));
         golden_fill(seed * OPERANDS + (uint32_t)id, shift - reach, shift + reach, op->value[id], count);
     }
+}
+
+void operation_set_dtype(operation *op, cairn_dtype dtype)
+{
+    *common_of(op).dtype = dtype;
+    for (operand id = 0; id <= OPERAND_DIFF_SRC; id++)
+        for (int64_t i = 0; op->value[id] && i < cairn_shape_count(op->shape[id]); i++) {
+            float *value = &op->value[id][i];
+            if (dtype == CAIRN_F16) *value = cairn_f16_to_f32(cairn_f32_to_f16(*value));
+            if (dtype == CAIRN_BF16) *value = cairn_bf16_to_f32(cairn_f32_to_bf16(*value));
+        }
 }
 
 void operation_free(operation *op)

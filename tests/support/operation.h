@@ -87,6 +87,9 @@ bool operation_runs_backward(const operation *op);
 void operation_prepare(operation *op, uint32_t seed);
 void operation_free(operation *op);
 
+/* Makes a prepared operation one of `dtype`: the values of operands that come in it are rounded to it. */
+void operation_set_dtype(operation *op, cairn_dtype dtype);
+
 /* "conv2d 2x3x11x9 -> 2x4x11x9 kernel 3x3 ..." */
 void operation_describe(const operation *op, char *text, size_t size);
 
