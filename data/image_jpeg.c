@@ -214,8 +214,13 @@ static void read_rows(jpeg_reader *reader, const cairn_image_part *part, cairn_i
             cmyk_to_rgb(inks[0], image->width, codec->saw_Adobe_marker != 0, row);
         }
     }
-    /* The rest is parsed, not turned into pixels: whether a file counts as whole must not depend on the part that was asked. */
-    skip_rows(codec, (int)codec->output_height - (int)codec->output_scanline);
+    /* The rest is parsed but for its last row not turned into pixels: whether a file counts as whole must not depend on the part that was
+     * asked. (Skipping the last row too would end the parsing at once.) */
+    skip_rows(codec, (int)codec->output_height - (int)codec->output_scanline - 1);
+    if (codec->output_scanline < codec->output_height) {
+        JSAMPARRAY last = codec->mem->alloc_sarray((j_common_ptr)codec, JPOOL_IMAGE, codec->output_width * 4, 1);
+        jpeg_read_scanlines(codec, last, 1);
+    }
     jpeg_finish_decompress(codec);
 }
 

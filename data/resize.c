@@ -19,14 +19,13 @@ enum { WEIGHT_BITS = 22, ROUND = 1 << (WEIGHT_BITS - 1) };
 #define FOR_EACH_PROCESSOR
 #endif
 
-typedef uint8_t bytes4 __attribute__((vector_size(4)));
-typedef int32_t words4 __attribute__((vector_size(16)));
-typedef uint8_t bytes16 __attribute__((vector_size(16)));
-typedef int32_t words16 __attribute__((vector_size(64)));
+/* The three channels of a pixel and one more number that nobody looks at. */
+typedef int32_t pixel __attribute__((vector_size(16)));
 
 /* One direction: result i is the sum over t < taps of weight[i * taps + t] * source[first[i] + t]. */
 typedef struct axis {
     int count, taps;
+    int from, to; /* the span of the source that counts */
     int *first;
     int32_t *weight;
 } axis;
@@ -76,6 +75,7 @@ static double triangle(double x)
 /* Fills an axis whose arrays are already there. */
 static void plan_axis(const extent *e, bool flip, axis *a)
 {
+    int left = e->high, right = e->low;
     double scale = (e->to - e->from) / a->count, support = support_of(e, a->count);
     a->taps = 0;
     for (int i = 0; i < a->count; i++) {
@@ -94,48 +94,86 @@ static void plan_axis(const extent *e, bool flip, axis *a)
             sum += triangle((x - center + 0.5) / support);
         /* All results read the same number of pixels: where fewer count, the others weigh 0 and lie inside the picture. */
         a->first[place] = first + a->taps <= e->high ? first : e->high - a->taps;
+        if (a->first[place] < left) left = a->first[place];
+        if (a->first[place] + a->taps > right) right = a->first[place] + a->taps;
         int32_t *weight = a->weight + (size_t)place * (size_t)a->taps;
         for (int x = first; x < end; x++)
             weight[x - a->first[place]] =
                 (int32_t)(triangle((x - center + 0.5) / support) / sum * (1 << WEIGHT_BITS) + half);
     }
+    a->from = left;
+    a->to = right;
 }
 
-/* One row: a->count pixels out of `from`, which may be read one byte past its last pixel; `to` is written one byte past its own. The fourth
- * lane computes that byte's nonsense, and the next pixel overwrites it. */
-FOR_EACH_PROCESSOR
-static void resize_row(const axis *a, const uint8_t *restrict from, uint8_t *restrict to)
+/* The pixels of a row that was made wide. Inlined with a constant `taps`, for the usual numbers of them, so that the loop is unrolled. */
+static inline __attribute__((always_inline)) void sum_pixels(const axis *a, int taps, const int32_t *restrict wide,
+                                                             int32_t *restrict to)
 {
     const int32_t *weight = a->weight;
-    for (int i = 0; i < a->count; i++, to += 3) {
-        const uint8_t *pixel = from + (size_t)a->first[i] * 3;
-        words4 sum = {ROUND, ROUND, ROUND, ROUND};
-        for (int t = 0; t < a->taps; t++, pixel += 3) {
-            bytes4 p;
-            memcpy(&p, pixel, sizeof p);
-            sum += __builtin_convertvector(p, words4) * *weight++;
+    for (int i = 0; i < a->count; i++, to += 3, weight += taps) {
+        const int32_t *source = wide + (size_t)(a->first[i] - a->from) * 3;
+        pixel sum = {ROUND, ROUND, ROUND, ROUND};
+        for (int t = 0; t < taps; t++) {
+            pixel p;
+            memcpy(&p, source + 3 * t, sizeof p);
+            sum += p * weight[t];
         }
-        bytes4 result = __builtin_convertvector(sum >> WEIGHT_BITS, bytes4);
-        memcpy(to, &result, sizeof result);
+        sum >>= WEIGHT_BITS;
+        memcpy(to, &sum, sizeof sum); /* the next pixel overwrites the fourth number */
     }
 }
 
-/* Row `i` of the result: `bytes` bytes (a multiple of 16) summed down the rows that count. */
+/* One row of the source to a->count pixels of three numbers each. `wide` has room for the span and one more number; one number past the
+ * end of `to` is written. */
 FOR_EACH_PROCESSOR
-static void blend_rows(const axis *a, int i, const uint8_t *restrict from, size_t stride, uint8_t *restrict to)
+static void resize_row(const axis *a, const uint8_t *restrict from, int32_t *restrict wide, int32_t *restrict to)
+{
+    int span = (a->to - a->from) * 3;
+    from += (size_t)a->from * 3;
+    for (int i = 0; i < span; i++)
+        wide[i] = from[i];
+    wide[span] = 0;
+    switch (a->taps) {
+    case 2:
+        sum_pixels(a, 2, wide, to);
+        break;
+    case 3:
+        sum_pixels(a, 3, wide, to);
+        break;
+    case 4:
+        sum_pixels(a, 4, wide, to);
+        break;
+    case 5:
+        sum_pixels(a, 5, wide, to);
+        break;
+    default:
+        sum_pixels(a, a->taps, wide, to);
+    }
+}
+
+/* Row `i` of the result, `count` numbers: the weighted sum of the rows that count, which lie in a ring of a->taps rows. Four at a time, so
+ * that sums stay in registers; the last four are filled up with rows that weigh nothing. */
+FOR_EACH_PROCESSOR
+static void blend_rows(const axis *a, int i, const int32_t *ring, size_t stride, int count, int32_t *restrict sum,
+                       uint8_t *restrict to)
 {
     const int32_t *weight = a->weight + (size_t)i * (size_t)a->taps;
-    for (size_t at = 0; at < stride; at += sizeof(bytes16)) {
-        const uint8_t *row = from + at;
-        words16 sum = (words16){0} + ROUND;
-        for (int t = 0; t < a->taps; t++, row += stride) {
-            bytes16 p;
-            memcpy(&p, row, sizeof p);
-            sum += __builtin_convertvector(p, words16) * weight[t];
+    for (int k = 0; k < count; k++)
+        sum[k] = ROUND;
+    for (int t = 0; t < a->taps; t += 4) {
+        const int32_t *row[4];
+        int32_t w[4];
+        for (int n = 0; n < 4; n++) {
+            bool counts = t + n < a->taps;
+            row[n] = ring + (size_t)((a->first[i] + (counts ? t + n : t)) % a->taps) * stride;
+            w[n] = counts ? weight[t + n] : 0;
         }
-        bytes16 result = __builtin_convertvector(sum >> WEIGHT_BITS, bytes16);
-        memcpy(to + at, &result, sizeof result);
+        const int32_t *restrict r0 = row[0], *restrict r1 = row[1], *restrict r2 = row[2], *restrict r3 = row[3];
+        for (int k = 0; k < count; k++)
+            sum[k] += w[0] * r0[k] + w[1] * r1[k] + w[2] * r2[k] + w[3] * r3[k];
     }
+    for (int k = 0; k < count; k++)
+        to[k] = (uint8_t)(sum[k] >> WEIGHT_BITS);
 }
 
 static size_t round_up(size_t bytes)
@@ -143,22 +181,24 @@ static size_t round_up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-static cairn_status reserve(cairn_resize_scratch *scratch, size_t bytes)
+/* Makes the scratch memory large enough for blocks of these sizes, each aligned, and says where they lie. */
+static cairn_status reserve(cairn_resize_scratch *scratch, const size_t *sizes, int count, void **block)
 {
-    if (bytes <= scratch->bytes) return CAIRN_OK;
-    cairn_resize_scratch_release(scratch);
-    scratch->memory = cairn_os_aligned_alloc(bytes);
-    if (!scratch->memory) return cairn_fail(CAIRN_MEMORY, "no memory to resize a picture (%zu bytes)", bytes);
-    scratch->bytes = bytes;
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++)
+        bytes += round_up(sizes[i]);
+    if (bytes > scratch->bytes) {
+        cairn_resize_scratch_release(scratch);
+        scratch->memory = cairn_os_aligned_alloc(bytes);
+        if (!scratch->memory) return cairn_fail(CAIRN_MEMORY, "no memory to resize a picture (%zu bytes)", bytes);
+        scratch->bytes = bytes;
+    }
+    uint8_t *memory = scratch->memory;
+    for (int i = 0; i < count; i++) {
+        block[i] = memory;
+        memory += round_up(sizes[i]);
+    }
     return CAIRN_OK;
-}
-
-/* Cuts the next block off the scratch memory. */
-static void *take(uint8_t **memory, size_t bytes)
-{
-    void *block = *memory;
-    *memory += round_up(bytes);
-    return block;
 }
 
 cairn_status cairn_resize(const cairn_image *image, const cairn_window *window, int width, int height, uint8_t *rgb,
@@ -170,31 +210,32 @@ cairn_status cairn_resize(const cairn_image *image, const cairn_window *window, 
         return cairn_fail(CAIRN_USAGE, "box %g %g %g %g to %d x %d holds nothing of a picture of %d x %d", window->left,
                           window->top, window->right, window->bottom, width, height, image->width, image->height);
     axis x = {.count = width}, y = {.count = height};
-    size_t most_rows = (size_t)fmin(down.to - down.from + 2 * support_of(&down, height) + 8, image->height);
-    size_t stride = round_up((size_t)width * 3 + 1), last_row = (size_t)image->width * 3;
-    size_t x_weights = sizeof(int32_t) * (size_t)width * (size_t)most_taps(&across, width);
-    size_t y_weights = sizeof(int32_t) * (size_t)height * (size_t)most_taps(&down, height);
-    size_t firsts = round_up(sizeof(int) * (size_t)width) + round_up(sizeof(int) * (size_t)height);
-    CAIRN_TRY(reserve(scratch, firsts + round_up(x_weights) + round_up(y_weights) + round_up(last_row + 1) + stride +
-                                   stride * most_rows));
-    uint8_t *memory = scratch->memory;
-    x.first = take(&memory, sizeof(int) * (size_t)width);
-    y.first = take(&memory, sizeof(int) * (size_t)height);
-    x.weight = take(&memory, x_weights);
-    y.weight = take(&memory, y_weights);
-    uint8_t *padded = take(&memory, last_row + 1), *result = take(&memory, stride), *rows = memory;
+    int x_taps = most_taps(&across, width), y_taps = most_taps(&down, height), samples = width * 3;
+    size_t stride = round_up(((size_t)samples + 1) * sizeof(int32_t));
+    size_t sizes[] = {sizeof(int) * (size_t)width,
+                      sizeof(int) * (size_t)height,
+                      sizeof(int32_t) * (size_t)width * (size_t)x_taps,
+                      sizeof(int32_t) * (size_t)height * (size_t)y_taps,
+                      sizeof(int32_t) * ((size_t)image->width * 3 + 1),
+                      stride,
+                      stride * (size_t)y_taps};
+    void *block[sizeof sizes / sizeof *sizes];
+    CAIRN_TRY(reserve(scratch, sizes, sizeof sizes / sizeof *sizes, block));
+    x.first = block[0];
+    y.first = block[1];
+    x.weight = block[2];
+    y.weight = block[3];
+    int32_t *wide = block[4], *sum = block[5], *ring = block[6];
     plan_axis(&across, window->flip, &x);
     plan_axis(&down, false, &y);
 
-    int first = y.first[0], end = y.first[height - 1] + y.taps;
-    for (int r = first; r < end; r++) {
-        const uint8_t *row = image->rgb + (size_t)r * last_row;
-        if (r == image->height - 1) row = memcpy(padded, row, last_row);
-        resize_row(&x, row, rows + (size_t)(r - first) * stride);
-    }
+    stride /= sizeof(int32_t);
+    int next = y.from; /* row to be resized next; those that the current result needs stay in the ring */
     for (int i = 0; i < height; i++) {
-        blend_rows(&y, i, rows + (size_t)(y.first[i] - first) * stride, stride, result);
-        memcpy(rgb + (size_t)i * (size_t)width * 3, result, (size_t)width * 3);
+        for (; next < y.first[i] + y.taps; next++)
+            resize_row(&x, image->rgb + (size_t)next * (size_t)image->width * 3, wide,
+                       ring + (size_t)(next % y.taps) * stride);
+        blend_rows(&y, i, ring, stride, samples, sum, rgb + (size_t)i * (size_t)samples);
     }
     return CAIRN_OK;
 }
