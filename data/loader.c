@@ -317,7 +317,7 @@ static cairn_status too_many_bad(const cairn_loader *loader)
     double share = (double)loader->counted_bad / (double)loader->samples;
     return cairn_fail(
         CAIRN_DATA,
-        "%lld of %lld pictures can't be read (%.2g %%), more than the %.2g %% allowed: remove them, or allow more with "
+        "%lld of %lld pictures can't be read (%.3g %%), more than the %.3g %% allowed: remove them, or allow more with "
         "--max-bad; the last: %s",
         (long long)loader->counted_bad, (long long)loader->samples, 100 * share, 100 * loader->options.max_bad,
         loader->last_reason);

@@ -3,7 +3,9 @@
 #include "data/loader.h"
 #include "train/feed.h"
 #include "train/metrics.h"
+#include "train/nonfinite.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,11 +96,16 @@ static cairn_status run_batch(cairn_evaluator *e, const cairn_batch *batch, cair
     if (valid == 0) return CAIRN_OK;
     for (int i = 0; i < e->batch; i++)
         e->scale[i] = batch->valid[i] ? 1.0f / (float)valid : 0;
+    const cairn_forward forward = {.train = false};
     CAIRN_TRY(cairn_feed_images(e->feed, batch->rgb));
-    CAIRN_TRY(cairn_net_forward(e->net, &(cairn_forward){.train = false}));
+    CAIRN_TRY(cairn_net_forward(e->net, &forward));
     CAIRN_TRY(cairn_feed_loss(e->feed, batch->label, e->scale, 0, false));
     float totals[4];
     CAIRN_TRY(cairn_feed_totals(e->feed, totals));
+    if (!isfinite(totals[0])) {
+        cairn_status found = cairn_find_nonfinite(e->net, e->feed, batch->rgb, &forward);
+        return cairn_fail_nonfinite(found, "evaluation", "");
+    }
     cairn_metrics_add(metrics, totals, valid);
     return count_classes(e, batch);
 }

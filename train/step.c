@@ -1,7 +1,9 @@
 #include "train/step.h"
 #include "train/feed.h"
+#include "train/nonfinite.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,49 +68,42 @@ static bool slice_counts(const cairn_stepper *s, int first)
     return false;
 }
 
-static cairn_status run_slice(cairn_stepper *s, const cairn_batch *batch, int first, bool check_finite)
+static const uint8_t *slice_rgb(const cairn_stepper *s, const cairn_batch *batch, int first)
 {
-    cairn_net *net = s->options.net;
-    CAIRN_TRY(cairn_feed_images(s->feed, batch->rgb + (size_t)first * s->picture_bytes));
-    return cairn_net_forward(net, &(cairn_forward){.train = true,
-                                                   .step = (uint32_t)cairn_optimizer_updates(s->options.optimizer),
-                                                   .first_sample = first,
-                                                   .check_finite = check_finite});
+    return batch->rgb + (size_t)first * s->picture_bytes;
 }
 
-static cairn_status find_nonfinite_weight(const cairn_net *net)
+static cairn_forward forward_of(const cairn_stepper *s, int first)
 {
-    cairn_slab weights = cairn_net_weights(net);
-    for (int p = 0; p < cairn_net_parameter_count(net); p++) {
-        cairn_tensor view = cairn_net_view(net, &weights, p);
-        int64_t count = cairn_shape_count(view.shape);
-        float *values = malloc((size_t)count * sizeof *values);
-        if (!values) return cairn_fail(CAIRN_MEMORY, "no memory to look for the weight that is not finite");
-        cairn_status status = cairn_tensor_read(&view, values, count);
-        for (int64_t i = 0; status == CAIRN_OK && i < count; i++)
-            if (!isfinite(values[i]))
-                status = cairn_fail(CAIRN_NONFINITE, "%s became not finite in the update before",
-                                    cairn_net_parameter(net, p)->name);
-        free(values);
-        CAIRN_TRY(status);
-    }
-    return CAIRN_OK;
+    return (cairn_forward){
+        .train = true, .step = (uint32_t)cairn_optimizer_updates(s->options.optimizer), .first_sample = first};
+}
+
+static cairn_status run_slice(cairn_stepper *s, const cairn_batch *batch, int first, bool accumulate)
+{
+    const cairn_step_options *o = &s->options;
+    const cairn_forward forward = forward_of(s, first);
+    CAIRN_TRY(cairn_feed_images(s->feed, slice_rgb(s, batch, first)));
+    CAIRN_TRY(cairn_net_forward(o->net, &forward));
+    CAIRN_TRY(cairn_feed_loss(s->feed, batch->label + first, s->scale + first, o->smoothing, true));
+    return cairn_net_backward(o->net, accumulate);
 }
 
 /* The loss is not finite: runs the same pictures again, looking at every layer. Always fails. */
 static cairn_status explain_nonfinite(cairn_stepper *s, const cairn_batch *batch, float rate)
 {
-    cairn_status status = find_nonfinite_weight(s->options.net);
-    for (int first = 0; status == CAIRN_OK && first < s->options.batch; first += s->slice)
-        if (slice_counts(s, first)) status = run_slice(s, batch, first, true);
-    if (status == CAIRN_OK)
-        status = cairn_fail(CAIRN_NONFINITE, "every layer's output is finite, so the logits themselves are too large");
-    if (status != CAIRN_NONFINITE) return status;
-    return cairn_fail(CAIRN_NONFINITE,
-                      "update %" PRId64 ": the loss is not finite: %s. The learning rate (%.3g) is too high: try "
-                      "--learning-rate %.2g, or a longer --warmup",
-                      cairn_optimizer_updates(s->options.optimizer) + 1, cairn_error_last()->message, (double)rate,
-                      (double)rate / 3);
+    char what[64], advice[160];
+    cairn_status found = CAIRN_OK;
+    for (int first = 0; found == CAIRN_OK && first < s->options.batch; first += s->slice) {
+        const cairn_forward forward = forward_of(s, first);
+        if (slice_counts(s, first))
+            found = cairn_find_nonfinite(s->options.net, s->feed, slice_rgb(s, batch, first), &forward);
+    }
+    snprintf(what, sizeof what, "update %" PRId64, cairn_optimizer_updates(s->options.optimizer) + 1);
+    snprintf(advice, sizeof advice,
+             "the learning rate (%.3g) is too high: try --learning-rate %.2g, or a longer --warmup", (double)rate,
+             (double)rate / 3);
+    return cairn_fail_nonfinite(found, what, advice);
 }
 
 cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch, cairn_step_outcome *out)
@@ -123,9 +118,7 @@ cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch,
     bool accumulate = false;
     for (int first = 0; first < o->batch; first += s->slice) {
         if (!slice_counts(s, first)) continue;
-        CAIRN_TRY(run_slice(s, batch, first, false));
-        CAIRN_TRY(cairn_feed_loss(s->feed, batch->label + first, s->scale + first, o->smoothing, true));
-        CAIRN_TRY(cairn_net_backward(o->net, accumulate));
+        CAIRN_TRY(run_slice(s, batch, first, accumulate));
         accumulate = true;
     }
     CAIRN_TRY(cairn_feed_totals(s->feed, out->totals));

@@ -1,7 +1,6 @@
 #include "core/os.h"
 #include "train/trainer_state.h"
 #include <inttypes.h>
-#include <math.h>
 
 static bool stop_requested(void *context)
 {
@@ -77,12 +76,10 @@ static cairn_status evaluate_epoch(trainer *t)
     cairn_train_result *r = t->result;
     cairn_status status = cairn_evaluator_run(t->evaluator, &evaluation);
     if (status == CAIRN_INTERRUPTED) return stop_in_order(t);
+    if (status == CAIRN_NONFINITE)
+        return cairn_fail(status, "epoch %" PRId64 ": %s: try a lower --learning-rate, or a longer --warmup",
+                          t->state.epoch + 1, cairn_error_last()->message);
     CAIRN_TRY(status);
-    if (!isfinite(evaluation.loss))
-        return cairn_fail(CAIRN_NONFINITE,
-                          "epoch %" PRId64
-                          ": the validation loss is not finite: try a lower --learning-rate, or a longer --warmup",
-                          t->state.epoch + 1);
     r->evaluated = true;
     r->loss = evaluation.loss;
     r->top1 = evaluation.top1;

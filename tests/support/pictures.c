@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Empties a folder, two levels deep and the folders left standing: there is no call to remove those, and none is needed. */
+/* Removes what a folder holds, to the given depth. C's remove takes an empty folder too. */
 static cairn_status empty_folder(const char *folder, int depth)
 {
     cairn_os_names names;
@@ -15,11 +15,8 @@ static cairn_status empty_folder(const char *folder, int depth)
     for (size_t i = 0; i < names.count && status == CAIRN_OK; i++) {
         char path[2 * PICTURES_PATH];
         status = cairn_os_join(path, sizeof path, folder, names.name[i]);
-        if (status != CAIRN_OK) break;
-        if (cairn_os_stat(path, NULL) == CAIRN_OS_FOLDER)
-            status = depth > 0 ? empty_folder(path, depth - 1) : CAIRN_OK;
-        else
-            status = cairn_os_remove(path);
+        if (status == CAIRN_OK && depth > 0) status = empty_folder(path, depth - 1);
+        if (status == CAIRN_OK && remove(path) != 0) status = cairn_fail(CAIRN_FILE, "%s: cannot be removed", path);
     }
     cairn_os_names_free(&names);
     return status;
