@@ -1,0 +1,21 @@
+# bench and model: the figures are there and agree with each other. No time is judged.
+. "$CAIRN_SOURCE/tests/support/cli.sh"
+
+passes "$CAIRN" model --model lenet --classes 10 --batch 4 --threads 1
+contains "$out" "conv1"
+contains "$out" "fc4"
+passes "$CAIRN" model --preset paper --width-divisor 8 --batch 1 --threads 1
+contains "$out" "conv5"
+expect_only 5 "out of memory" "$CAIRN" model --model lenet --batch 4096 --memory-limit 10M
+
+passes "$CAIRN" bench --model lenet --batch 8 --steps 3 --untimed 1 --threads 1
+contains "$out" "images/s"
+contains "$out" "backward"
+contains "$err" "lenet, batch 8, sgd, dropout 0"
+passes "$CAIRN" bench --model lenet --batch 8 --steps 3 --untimed 1 --threads 1 --optimizer adam --dropout 0.5 --json
+python=$(command -v python3) && { "$python" -c 'import json,sys
+d = json.load(open(sys.argv[1]))
+assert abs(d["images_per_second"] - 8000 / d["ms"]) < 0.02 * d["images_per_second"], d
+assert d["gflops"] > 0 and d["peak_share"] >= 0 and d["first_update_seconds"] > 0 and d["resident_bytes"] > 1e6, d
+assert d["dropout"] == 0.5 and d["optimizer"] == "adam" and d["batch"] == 8, d' .out || fail "bench --json"; }
+finish

@@ -1,0 +1,45 @@
+# Folders and pictures that can't be trained on: one line naming them and the way out, exit code 4, before anything is made.
+. "$CAIRN_SOURCE/tests/support/cli.sh"
+digits digits 12
+
+mkdir empty one && cp -r digits/3 one/
+mkdir loose && cp digits/3/*.png loose/
+mkdir -p hollow/a hollow/b
+mkdir -p noise/a noise/b
+for i in 1 2 3 4 5 6; do
+    echo "this is no picture, $i" >noise/a/$i.png
+    cp digits/7/000$i.png noise/b/
+done
+for command in "train" "data check"; do
+    run=()
+    [ "$command" = train ] && run=("${quick[@]}" --run run)
+    expect 4 "missing: " "$CAIRN" $command missing "${run[@]}"
+    expect 4 "empty: " "$CAIRN" $command empty "${run[@]}"
+    expect 4 "one: " "$CAIRN" $command one "${run[@]}"
+    expect 4 "loose: " "$CAIRN" $command loose "${run[@]}"
+    expect 4 "digits/3/0001.png: " "$CAIRN" $command digits/3/0001.png "${run[@]}"
+    expect 4 "hollow: " "$CAIRN" $command hollow "${run[@]}"
+    [ -e run ] && fail "$command: a run folder is made for nothing"
+    expect 4 "be read" "$CAIRN" $command noise "${run[@]}"
+    contains "$err$out" "noise/a/"
+    rm -rf run
+done
+
+# One bad file among many is named and left out.
+cp -r digits mixed
+head -c 200 digits/3/0005.png >mixed/3/0005.png
+expect 4 "1 of 120" "$CAIRN" data check mixed --max-bad 0
+contains "$out" "mixed/3/0005.png"
+passes "$CAIRN" data check mixed --max-bad 0.02
+contains "$out" "PNG 119"
+contains "$out" "20x20"
+passes "$CAIRN" train mixed "${quick[@]}" --val-split 0 --max-bad 0.02 --run mixed-run
+contains "$err" "mixed/3/0005.png"
+
+# The report as JSON.
+passes "$CAIRN" data check mixed --max-bad 0.02 --json
+python=$(command -v python3) && { "$python" -c 'import json,sys
+d = json.load(open(sys.argv[1]))
+assert d["pictures"] == 120 and len(d["classes"]) == 10 and d["formats"] == {"PNG": 119}, d
+assert d["bad"][0]["file"] == "mixed/3/0005.png" and d["median"] == [20, 20], d' .out || fail "data check --json"; }
+finish

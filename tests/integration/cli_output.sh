@@ -1,0 +1,30 @@
+# What goes where: data to stdout, talk to stderr, colours on a terminal only and never with NO_COLOR.
+. "$CAIRN_SOURCE/tests/support/cli.sh"
+digits digits 12
+
+passes "$CAIRN" train digits "${quick[@]}" --run run
+same "$out" "run/best.safetensors"
+contains "$err" "conv1"
+contains "$err" "loss"
+contains "$err" "run folder: run"
+lacks "$err" $'\r'
+lacks "$err$out" $'\e'
+
+# On a terminal: colours, unless NO_COLOR is set. `script` gives the program a terminal.
+on_terminal()
+{
+    script -qec "$*" /dev/null </dev/null | tr -d '\r'
+}
+export TERM=xterm
+contains "$(NO_COLOR='' on_terminal "$CAIRN" --help)" $'\e['
+lacks "$(on_terminal "$CAIRN" --help)" $'\e['
+lacks "$(NO_COLOR='' TERM=dumb on_terminal "$CAIRN" --help)" $'\e['
+contains "$(NO_COLOR='' on_terminal "$CAIRN" nonsense)" $'\e[31m'
+unset TERM
+
+# Output that can't be written is no success.
+for command in "--help" "--version" "model --model lenet" "data check digits" "predict run digits/3/0001.png"; do
+    "$CAIRN" $command >/dev/full 2>.err && fail "$command: a full disk went unnoticed"
+    contains "$(tail -n 1 .err)" "stdout can't be written"
+done
+finish
