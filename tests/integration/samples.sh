@@ -1,4 +1,4 @@
-# The samples run.
+# The samples run, and the last one trains AlexNet (narrow, so that it is quick) on digits that another one unpacked.
 . "$CAIRN_SOURCE/tests/support/cli.sh"
 samples=$CAIRN_BUILD/samples
 
@@ -12,6 +12,9 @@ same "$(ls digits | tr '\n' ' ')" "0 1 2 3 4 5 6 7 8 9 "
 run "$samples/unpack_digits" missing.png digits
 [ "$code" = 1 ] || fail "unpack_digits takes a missing sheet"
 contains "$err" "missing.png"
+passes "$samples/04_alexnet" digits 1 8
+contains "$out" "trained: "
+same "$(grep -c 'digits/' <<<"$out")" 10
 
 # They teach, so they stay short, and include nothing of Cairn but its one header.
 for file in "$CAIRN_SOURCE"/samples/*.c; do
