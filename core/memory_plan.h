@@ -29,7 +29,7 @@ int cairn_memory_plan_add(cairn_memory_plan *plan, size_t bytes, int first, int 
 cairn_status cairn_memory_plan_solve(cairn_memory_plan *plan);
 
 /* After solving: where a buffer starts, and the size of the arena. */
-size_t cairn_memory_plan_offset(const cairn_memory_plan *plan, int buffer);
+size_t cairn_memory_plan_offset(const cairn_memory_plan *plan, int number);
 size_t cairn_memory_plan_bytes(const cairn_memory_plan *plan);
 
 #endif

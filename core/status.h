@@ -53,8 +53,15 @@ cairn_status cairn_error_add_context(const char *format, ...) __attribute__((for
 cairn_status cairn_fail_at(cairn_status status, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Records a failure with this file and line, and evaluates to its status. */
-#define cairn_fail(status, ...) cairn_fail_at((status), __FILE__, __LINE__, __VA_ARGS__)
+/* Records a failure with this file and line, and evaluates to its status, which is named twice so that compilers and analyzers see that it
+ * is not CAIRN_OK. */
+#define cairn_fail(status, ...) cairn_second_status_(cairn_fail_at((status), __FILE__, __LINE__, __VA_ARGS__), (status))
+
+static inline cairn_status cairn_second_status_(cairn_status recorded, cairn_status status)
+{
+    (void)recorded;
+    return status;
+}
 
 /* Evaluates a cairn_status expression and passes a failure up. */
 #define CAIRN_TRY(expression)                                                                                          \
