@@ -58,6 +58,9 @@ cairn_status cairn_image_orient(const char *name, int orientation, cairn_image *
 
 bool cairn_image_turned(int orientation); /* width and height change places */
 
+/* Whether the upright picture's first column or row is made of the last pixels of the stored one. */
+void cairn_image_mirrored(int orientation, bool *x, bool *y);
+
 /* Where a part of the upright picture lies in the stored one, and back. `whole` is the whole stored picture, shrunk alike. */
 cairn_image_part cairn_image_part_lay(int orientation, const cairn_image_part *whole, const cairn_image_part *upright);
 cairn_image_part cairn_image_part_raise(int orientation, const cairn_image_part *whole, const cairn_image_part *stored);

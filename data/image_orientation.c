@@ -56,6 +56,13 @@ static bool from_bottom(int orientation)
     return orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
 }
 
+void cairn_image_mirrored(int orientation, bool *x, bool *y)
+{
+    bool turned = cairn_image_turned(orientation);
+    *x = turned ? from_bottom(orientation) : from_right(orientation);
+    *y = turned ? from_right(orientation) : from_bottom(orientation);
+}
+
 /* Mirrors a part of the stored picture; its own inverse. */
 static cairn_image_part mirror(int orientation, const cairn_image_part *whole, cairn_image_part part)
 {

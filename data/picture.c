@@ -45,22 +45,29 @@ static cairn_window pick_window(const cairn_preprocess *p, int width, int height
     return window;
 }
 
-/* Shrinking that leaves the window at least `size` pixels in both directions. */
+/* How far to shrink while decoding. That averages squares of pixels, where the resize weighs by a triangle; the difference drowns when at
+ * least as much shrinking as this is left to the resize (Pillow's reducing_gap does the same). */
 static int pick_denominator(const cairn_image_format *format, const cairn_window *window, int size)
 {
+    const double left_to_resize = 2;
     double side = fmin(window->right - window->left, window->bottom - window->top);
     int denominator = format->partial ? 8 : 1;
-    while (denominator > 1 && side / denominator < size)
+    while (denominator > 1 && side / denominator < left_to_resize * size)
         denominator /= 2;
     return denominator;
 }
 
-static cairn_window shrink_window(cairn_window window, int by)
+/* The window in the picture shrunk by `by`, of width x height before. The last column and row of a shrunk picture may stand for less than
+ * `by` pixels; where orientation makes them the first, everything lies further in by what is missing. */
+static cairn_window shrink_window(cairn_window window, int by, int width, int height, int orientation)
 {
-    window.left /= by;
-    window.top /= by;
-    window.right /= by;
-    window.bottom /= by;
+    bool mirrored_x, mirrored_y;
+    cairn_image_mirrored(orientation, &mirrored_x, &mirrored_y);
+    double x = mirrored_x ? (by - width % by) % by : 0, y = mirrored_y ? (by - height % by) % by : 0;
+    window.left = (window.left + x) / by;
+    window.top = (window.top + y) / by;
+    window.right = (window.right + x) / by;
+    window.bottom = (window.bottom + y) / by;
     return window;
 }
 
@@ -89,7 +96,7 @@ cairn_status cairn_picture_decode(cairn_picture_reader *reader, const char *name
     int width = turned ? info.height : info.width, height = turned ? info.width : info.height;
     cairn_window window = pick_window(p, width, height, draw);
     int by = pick_denominator(info.format, &window, p->size);
-    window = shrink_window(window, by);
+    window = shrink_window(window, by, width, height, info.orientation);
     cairn_image_part whole = cairn_image_whole(&info, by);
     cairn_image_part upright =
         part_for(&window, p->size, by, turned ? whole.bottom : whole.right, turned ? whole.right : whole.bottom);

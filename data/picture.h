@@ -5,8 +5,8 @@
  *     CAIRN_TRY(cairn_picture_read(reader, "cat.jpg", NULL, rgb));          [size][size][3]
  *     cairn_picture_reader_destroy(reader);
  *
- * Only the part of a JPEG that the window needs becomes pixels, shrunk by 2, 4 or 8 while decoding where it stays at least as large as the
- * window. EXIF orientation comes first: the window is one of the upright picture.
+ * Only the part of a JPEG that the window needs becomes pixels, shrunk by 2, 4 or 8 while decoding where it stays at least twice as large
+ * as the window. EXIF orientation comes first: the window is one of the upright picture.
  */
 #ifndef CAIRN_DATA_PICTURE_H
 #define CAIRN_DATA_PICTURE_H

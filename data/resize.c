@@ -206,7 +206,8 @@ cairn_status cairn_resize(const cairn_image *image, const cairn_window *window, 
 {
     extent across = extent_of(window->left, window->right, image->width, window->isolated);
     extent down = extent_of(window->top, window->bottom, image->height, window->isolated);
-    if (!(across.from < across.to) || !(down.from < down.to) || width < 1 || height < 1)
+    if (!(window->left < window->right) || !(window->top < window->bottom) || !(across.from < across.to) ||
+        !(down.from < down.to) || width < 1 || height < 1)
         return cairn_fail(CAIRN_USAGE, "box %g %g %g %g to %d x %d holds nothing of a picture of %d x %d", window->left,
                           window->top, window->right, window->bottom, width, height, image->width, image->height);
     axis x = {.count = width}, y = {.count = height};
