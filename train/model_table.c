@@ -17,46 +17,64 @@ static char *format_count(int64_t value, char *text, size_t size)
     return text;
 }
 
-static void table_row(const cairn_net *net, int index, void (*line)(void *, const char *), void *context)
+/* "64x55x55": the output for one picture, whose batch of 1 says nothing. */
+static char *format_output(cairn_shape shape, char *text, size_t size)
+{
+    if (shape.rank < 2) return cairn_shape_format(shape, text, size);
+    return cairn_shape_format(cairn_shape_of(shape.rank - 1, shape.dim + 1), text, size);
+}
+
+/* The columns of every row, 80 characters with an algorithm's name of 24. What a layer doesn't have is left blank. */
+static void row(const char *layer, const char *output, const char *parameters, const char *flops, const char *memory,
+                const char *algorithm, void (*line)(void *, const char *), void *context)
+{
+    char text[256];
+    int used =
+        snprintf(text, sizeof text, "%-9s %-12s %12s %9s %8s  %s", layer, output, parameters, flops, memory, algorithm);
+    if (used >= (int)sizeof text) used = (int)sizeof text - 1;
+    while (used > 0 && text[used - 1] == ' ')
+        text[--used] = '\0';
+    line(context, text);
+}
+
+static void layer_row(const cairn_net *net, int index, void (*line)(void *, const char *), void *context)
 {
     cairn_layer_info layer = cairn_net_layer(net, index);
-    char shape[64], parameters[32], memory[32], text[256];
-    cairn_shape_format(layer.shape, shape, sizeof shape);
-    int used = snprintf(text, sizeof text, "%-10s %-18s %-14s %13s %11.1f %10s", layer.name, layer.kind, shape,
-                        format_count(layer.parameters, parameters, sizeof parameters), 2e-6 * (double)layer.macs,
-                        cairn_format_bytes((double)layer.activation_bytes, memory, sizeof memory));
-    if (layer.algorithm && layer.algorithm[0] && used > 0 && (size_t)used < sizeof text)
-        snprintf(text + used, sizeof text - (size_t)used, "  %s", layer.algorithm);
-    line(context, text);
+    char output[64], parameters[32] = "", flops[32] = "", memory[32] = "";
+    if (layer.parameters) format_count(layer.parameters, parameters, sizeof parameters);
+    if (layer.macs) snprintf(flops, sizeof flops, "%.1f", 2e-6 * (double)layer.macs);
+    if (layer.activation_bytes) cairn_format_bytes((double)layer.activation_bytes, memory, sizeof memory);
+    row(layer.name, format_output(layer.shape, output, sizeof output), parameters, flops, memory,
+        layer.algorithm ? layer.algorithm : "", line, context);
 }
 
 static void memory_row(const char *what, size_t bytes, void (*line)(void *, const char *), void *context)
 {
-    char memory[32], text[300];
-    snprintf(text, sizeof text, "%-72s %8s", what, cairn_format_bytes((double)bytes, memory, sizeof memory));
+    char memory[32], text[256];
+    snprintf(text, sizeof text, "%-45s %8s", what, cairn_format_bytes((double)bytes, memory, sizeof memory));
     line(context, text);
 }
 
 cairn_status cairn_model_table(const cairn_net *net, void (*line)(void *context, const char *text), void *context)
 {
     if (!line) return cairn_fail(CAIRN_USAGE, "model table: there is nowhere to write it to");
-    char text[256], parameters[32];
+    char text[160], parameters[32], flops[32];
     int64_t batch = cairn_net_batch(net);
-    snprintf(text, sizeof text, "%-10s %-18s %-14s %13s %11s %10s", "layer", "kind", "output", "parameters", "MFLOP",
-             "memory");
-    line(context, text);
+    row("layer", "output", "parameters", "MFLOP", "memory", batch ? "algorithm" : "", line, context);
     for (int i = 0; i < cairn_net_layer_count(net); i++)
-        table_row(net, i, line, context);
-    snprintf(text, sizeof text, "%-44s %13s %11.1f", "in all, forward, for one picture",
+        layer_row(net, i, line, context);
+    snprintf(text, sizeof text, "%-22s %12s %9s", "forward, one picture",
              format_count(cairn_net_parameters_total(net), parameters, sizeof parameters),
-             2e-6 * (double)cairn_net_macs(net));
+             format_count((cairn_net_macs(net) * 2 + 500000) / 1000000, flops, sizeof flops));
     line(context, text);
     if (batch == 0) return CAIRN_OK;
 
     cairn_net_memory memory = cairn_net_memory_use(net);
-    snprintf(text, sizeof text, "activations, their gradients and workspace, batch %" PRId64, batch);
     memory_row("weights", memory.weights, line, context);
     if (memory.gradients > 0) memory_row("gradients", memory.gradients, line, context);
+    snprintf(text, sizeof text, "activations and workspace, batch %" PRId64, batch);
     memory_row(text, memory.arena, line, context);
+    memory_row("in all, without the optimizer's state", memory.weights + memory.gradients + memory.arena, line,
+               context);
     return CAIRN_OK;
 }

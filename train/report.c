@@ -184,7 +184,7 @@ cairn_status trainer_report_trained(trainer *t)
     t->result->train_loss = loss;
     cairn_log_write(t->log, CAIRN_LOG_INFO,
                     "epoch %" PRId64 "/%" PRId64
-                    ": training loss %.4f, top-1 %.1f %%; %.1f images/s, %.0f %% of the time waiting for data",
+                    ": training   loss %.4f, top-1 %.1f %%, %.1f images/s, waiting %.0f %%",
                     t->state.epoch + 1, t->options.epochs, loss, 100 * cairn_metrics_top1(&e->metrics), window_rate(e),
                     100 * window_waiting(t, e));
     if (!t->told_plateau && t->state.update >= UPDATES_TO_LEARN &&
@@ -207,10 +207,9 @@ cairn_status trainer_report_evaluated(trainer *t, const cairn_evaluation *evalua
     const cairn_evaluation *v = evaluation;
     bool show_top5 = cairn_metrics_has_top5(v->classes);
     if (show_top5) snprintf(top5, sizeof top5, ", top-5 %.1f %%", 100 * v->top5);
-    cairn_log_write(t->log, CAIRN_LOG_INFO,
-                    "epoch %" PRId64 "/%" PRId64 ": validation loss %.4f, top-1 %.1f %%%s over %" PRId64 " pictures%s",
-                    t->state.epoch + 1, t->options.epochs, v->loss, 100 * v->top1, top5, v->samples,
-                    best ? ": the best so far" : "");
+    cairn_log_write(t->log, CAIRN_LOG_INFO, "epoch %" PRId64 "/%" PRId64 ": validation loss %.4f, top-1 %.1f %%%s%s",
+                    t->state.epoch + 1, t->options.epochs, v->loss, 100 * v->top1, top5,
+                    best ? ", the best so far" : "");
     int most = v->most_predicted_class;
     if (t->state.update >= UPDATES_TO_LEARN &&
         cairn_alarm_one_answer(v->most_predicted, v->per_class[most].samples, v->samples, t->state.class_name[most],
