@@ -5,10 +5,11 @@
 /* log(sum exp x), the largest taken out first so that nothing overflows. */
 static double log_sum_exp(const float *x, int64_t count)
 {
-    double most = (double)x[0], sum = 0;
+    double most = (double)x[0];
     for (int64_t c = 1; c < count; c++)
         most = fmax(most, (double)x[c]);
-    for (int64_t c = 0; c < count; c++)
+    double sum = exp((double)x[0] - most);
+    for (int64_t c = 1; c < count; c++)
         sum += exp((double)x[c] - most);
     return most + log(sum);
 }
@@ -18,7 +19,7 @@ static int64_t rank_of(const float *x, int64_t count, int64_t label)
 {
     int64_t before = 0;
     for (int64_t c = 0; c < count; c++)
-        before += x[c] > x[label] || (x[c] == x[label] && c < label);
+        before += x[c] > x[label] || (c < label && x[c] == x[label]);
     return before;
 }
 

@@ -6,7 +6,7 @@
 static conformance pair;
 
 /* Sums of up to some hundred products in f32, or a handful of roundings an element. */
-enum { RANDOM_CASES = 150 };
+enum { RANDOM_CASES = 100 };
 static const double tight = 5e-6;
 
 #define CHECK_HOLDS_FOR(kind, count, tolerance)                                                                        \

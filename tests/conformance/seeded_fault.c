@@ -12,7 +12,7 @@ static const double tolerance = 1e-5;
 typedef struct faulty_plan {
     cairn_plan base;
     cairn_plan *inner;
-    int64_t group_weights; /* elements of one group's weights */
+    int64_t count; /* elements of one group's weights, or of dst */
 } faulty_plan;
 
 static void destroy(cairn_plan *plan)
@@ -36,7 +36,7 @@ static cairn_status backward(cairn_plan *plan, const cairn_operands *operands)
 /* Fault: the weights of the first two groups are mistaken for each other. */
 static cairn_status forward_with_swapped_groups(cairn_plan *plan, const cairn_operands *operands)
 {
-    int64_t n = ((faulty_plan *)plan)->group_weights;
+    int64_t n = ((faulty_plan *)plan)->count;
     float *weights = golden_alloc(2 * n, sizeof *weights);
     memcpy(weights, (const float *)operands->weights + n, (size_t)n * sizeof *weights);
     memcpy(weights + n, operands->weights, (size_t)n * sizeof *weights);
@@ -56,14 +56,14 @@ static cairn_status backward_that_overwrites(cairn_plan *plan, const cairn_opera
 }
 
 /* Wraps what ref planned. */
-static cairn_status wrap(cairn_status planned, const cairn_plan_ops *ops, int64_t group_weights, cairn_plan **plan)
+static cairn_status wrap(cairn_status planned, const cairn_plan_ops *ops, int64_t count, cairn_plan **plan)
 {
     if (planned != CAIRN_OK) return planned;
     faulty_plan *wrapped = golden_alloc(1, sizeof *wrapped);
     wrapped->base = **plan;
     wrapped->base.ops = ops;
     wrapped->inner = *plan;
-    wrapped->group_weights = group_weights;
+    wrapped->count = count;
     *plan = &wrapped->base;
     return CAIRN_OK;
 }
@@ -120,6 +120,55 @@ static cairn_status forgetful_dropout(cairn_device *device, const cairn_dropout_
     return cairn_backend_ref.plan_dropout(device, &forgetful, out);
 }
 
+/* Fault: the last element of dst is never written. */
+static cairn_status forward_short_of_one(cairn_plan *plan, const cairn_operands *operands)
+{
+    faulty_plan *faulty = (faulty_plan *)plan;
+    float *last = (float *)operands->dst + faulty->count - 1, before = *last;
+    cairn_status status = forward(plan, operands);
+    *last = before;
+    return status;
+}
+
+/* Fault: one element too many is written. */
+static cairn_status forward_past_the_end(cairn_plan *plan, const cairn_operands *operands)
+{
+    ((float *)operands->dst)[((faulty_plan *)plan)->count] = 0;
+    return forward(plan, operands);
+}
+
+/* Fault: the source is used as scratch. */
+static cairn_status forward_over_the_source(cairn_plan *plan, const cairn_operands *operands)
+{
+    cairn_status status = forward(plan, operands);
+    *(float *)(uintptr_t)operands->src = 0;
+    return status;
+}
+
+static cairn_status plan_faulty_relu(cairn_device *device, const cairn_relu_desc *desc, const cairn_plan_ops *ops,
+                                     cairn_plan **out)
+{
+    return wrap(cairn_backend_ref.plan_relu(device, desc, out), ops, cairn_shape_count(desc->src), out);
+}
+
+static cairn_status short_relu(cairn_device *device, const cairn_relu_desc *desc, cairn_plan **out)
+{
+    static const cairn_plan_ops ops = {.forward = forward_short_of_one, .backward = backward, .destroy = destroy};
+    return plan_faulty_relu(device, desc, &ops, out);
+}
+
+static cairn_status long_relu(cairn_device *device, const cairn_relu_desc *desc, cairn_plan **out)
+{
+    static const cairn_plan_ops ops = {.forward = forward_past_the_end, .backward = backward, .destroy = destroy};
+    return plan_faulty_relu(device, desc, &ops, out);
+}
+
+static cairn_status scribbling_relu(cairn_device *device, const cairn_relu_desc *desc, cairn_plan **out)
+{
+    static const cairn_plan_ops ops = {.forward = forward_over_the_source, .backward = backward, .destroy = destroy};
+    return plan_faulty_relu(device, desc, &ops, out);
+}
+
 /* Does the comparison accept a device with this table? */
 static bool accepts(const cairn_backend *table, operation *op, char *text, size_t size)
 {
@@ -135,15 +184,14 @@ static bool accepts(const cairn_backend *table, operation *op, char *text, size_
     return accepted;
 }
 
-/* ref itself must pass; the faulty one must be refused, and for a wrong number in `where`. */
-static void check_caught(const cairn_backend *faulty, operation op, const char *where)
+/* ref itself must pass; the faulty one must be refused, with `why` in the text. */
+static void check_caught(const cairn_backend *faulty, operation op, const char *why)
 {
-    char text[1200], part[64];
-    snprintf(part, sizeof part, "%s is off by", where);
+    char text[1200];
     if (!accepts(&cairn_backend_ref, &op, text, sizeof text)) TEST_FAIL("the sound backend is refused: %s", text);
     if (accepts(faulty, &op, text, sizeof text))
-        TEST_FAIL("the fault went unseen: %s", where);
-    else if (!strstr(text, part))
+        TEST_FAIL("the fault went unseen; want: %s", why);
+    else if (!strstr(text, why))
         TEST_FAIL("refused for another reason: %s", text);
 }
 
@@ -172,7 +220,7 @@ static void swapped_groups(void)
 {
     cairn_backend faulty = cairn_backend_ref;
     faulty.plan_conv2d = swapping_conv2d;
-    check_caught(&faulty, grouped_conv2d(), "dst");
+    check_caught(&faulty, grouped_conv2d(), "dst is off by");
 }
 
 static void gradients_that_overwrite(void)
@@ -184,8 +232,8 @@ static void gradients_that_overwrite(void)
     cairn_backend faulty = cairn_backend_ref;
     faulty.plan_conv2d = overwriting_conv2d;
     faulty.plan_linear = overwriting_linear;
-    check_caught(&faulty, grouped_conv2d(), "diff_weights");
-    check_caught(&faulty, linear, "diff_weights");
+    check_caught(&faulty, grouped_conv2d(), "diff_weights is off by");
+    check_caught(&faulty, linear, "diff_weights is off by");
 }
 
 static void missing_relu_mask(void)
@@ -205,8 +253,8 @@ static void missing_relu_mask(void)
     cairn_backend faulty = cairn_backend_ref;
     faulty.plan_conv2d = unmasked_conv2d;
     faulty.plan_pool2d = unmasked_pool2d;
-    check_caught(&faulty, grouped_conv2d(), "diff_dst");
-    check_caught(&faulty, pool, "diff_dst");
+    check_caught(&faulty, grouped_conv2d(), "diff_dst is off by");
+    check_caught(&faulty, pool, "diff_dst is off by");
 }
 
 /* With the paper's alpha of 1e-4 the fault is a matter of the fifth digit. */
@@ -218,7 +266,7 @@ static void wrong_lrn_divisor(void)
             .src = cairn_shape_make(4, 2, 7, 4, 3), .size = 5, .alpha = 1e-4f, .beta = 0.75f, .k = 1, .train = true}};
     cairn_backend faulty = cairn_backend_ref;
     faulty.plan_lrn = undivided_lrn;
-    check_caught(&faulty, op, "dst");
+    check_caught(&faulty, op, "dst is off by");
 }
 
 static void another_layers_mask(void)
@@ -230,7 +278,19 @@ static void another_layers_mask(void)
                                      .train = true}};
     cairn_backend faulty = cairn_backend_ref;
     faulty.plan_dropout = forgetful_dropout;
-    check_caught(&faulty, op, "dst");
+    check_caught(&faulty, op, "dst is off by");
+}
+
+static void strayed_writes(void)
+{
+    operation op = {.kind = OPERATION_RELU, .desc.relu = {.src = cairn_shape_make(4, 2, 3, 4, 5)}};
+    cairn_backend faulty = cairn_backend_ref;
+    faulty.plan_relu = short_relu;
+    check_caught(&faulty, op, "dst is off by inf");
+    faulty.plan_relu = long_relu;
+    check_caught(&faulty, op, "dst: written past its 480 bytes");
+    faulty.plan_relu = scribbling_relu;
+    check_caught(&faulty, op, "src was changed");
 }
 
 int main(void)
@@ -240,5 +300,6 @@ int main(void)
     RUN(missing_relu_mask);
     RUN(wrong_lrn_divisor);
     RUN(another_layers_mask);
+    RUN(strayed_writes);
     return test_result();
 }
