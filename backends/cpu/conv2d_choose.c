@@ -1,4 +1,93 @@
 #include "backends/cpu/conv2d_choose.h"
+#include "backends/cpu/conv2d_time.h"
+#include "backends/cpu/plan_cache.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Candidates are timed on this many samples at most: enough to fill the threads, and a plan is made in a fraction of a second. */
+#define TIMED_BATCH 16
+
+/* Fewer channels than this on either side, and Winograd's transforms cost more than it saves: the rule where timing is not wanted. */
+#define WINOGRAD_CHANNELS 32
+
+/* ---- the ways there are ---- */
+
+static cairn_status create_direct(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
+                                  cairn_conv2d_pass pass, cairn_conv2d_candidate **out)
+{
+    CAIRN_TRY(cairn_conv2d_dnnl_create(cpu, desc, homes, dnnl_convolution_direct, pass, out));
+    return *out ? CAIRN_OK : cairn_fail(CAIRN_DEVICE, "oneDNN has no convolution for this shape");
+}
+
+/* oneDNN's own, which 3.x has no more, and 2.x only for 3x3 on AVX-512. */
+static cairn_status create_library_winograd(cairn_cpu *cpu, const cairn_conv2d_desc *desc,
+                                            const cairn_conv2d_layouts *homes, cairn_conv2d_pass pass,
+                                            cairn_conv2d_candidate **out)
+{
+    *out = NULL;
+    if (desc->groups > 1 || desc->kernel_h != 3 || desc->kernel_w != 3) return CAIRN_OK;
+    return cairn_conv2d_dnnl_create(cpu, desc, homes, dnnl_convolution_winograd, pass, out);
+}
+
+/* Do the homes lie as the problem's blocked operands do? */
+static cairn_status are_blocked(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
+                                bool *out)
+{
+    const cairn_layout *src, *dst, *weights;
+    int64_t dims[5];
+    int rank = cairn_conv2d_weight_dims(desc, dims);
+    bool wide = cpu->block == 16;
+    CAIRN_TRY(cairn_layout_tag(cpu, desc->src, wide ? dnnl_nChw16c : dnnl_nChw8c, &src));
+    CAIRN_TRY(cairn_layout_tag(cpu, cairn_conv2d_dst(desc), wide ? dnnl_nChw16c : dnnl_nChw8c, &dst));
+    CAIRN_TRY(cairn_layout_tag_dims(cpu, rank, dims, wide ? dnnl_OIhw16i16o : dnnl_OIhw8i8o, &weights));
+    *out = homes->src == src && homes->dst == dst && homes->weights == weights;
+    return CAIRN_OK;
+}
+
+static cairn_status create_own_winograd(cairn_cpu *cpu, const cairn_conv2d_desc *desc,
+                                        const cairn_conv2d_layouts *homes, cairn_conv2d_pass pass,
+                                        cairn_conv2d_candidate **out)
+{
+    bool blocked;
+    *out = NULL;
+    if (desc->groups > 1 || desc->kernel_h != desc->kernel_w || desc->stride_h != desc->stride_w ||
+        desc->pad_h != desc->pad_w || desc->src.dim[1] % cpu->block || desc->out_channels % cpu->block)
+        return CAIRN_OK;
+    CAIRN_TRY(are_blocked(cpu, desc, homes, &blocked));
+    if (!blocked) return CAIRN_OK;
+    cairn_shape dst = cairn_conv2d_dst(desc);
+    const cairn_conv2d_problem problem = {.batch = desc->src.dim[0],
+                                          .channels = desc->src.dim[1],
+                                          .height = desc->src.dim[2],
+                                          .width = desc->src.dim[3],
+                                          .out_channels = desc->out_channels,
+                                          .out_height = dst.dim[2],
+                                          .out_width = dst.dim[3],
+                                          .kernel = desc->kernel_h,
+                                          .stride = desc->stride_h,
+                                          .pad = desc->pad_h,
+                                          .block = cpu->block,
+                                          .threads = cpu->base.threads,
+                                          .has_bias = desc->has_bias,
+                                          .relu = desc->relu};
+    return cairn_winograd_create(&problem, pass, out);
+}
+
+typedef struct way {
+    const char *name; /* in the plan cache */
+    cairn_status (*create)(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
+                           cairn_conv2d_pass pass, cairn_conv2d_candidate **out);
+} way;
+
+/* Later ones are better where they fit and the convolution is wide. */
+static const way ways[] = {
+    {"direct", create_direct},
+    {"library-winograd", create_library_winograd},
+    {"winograd", create_own_winograd},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+/* ---- choosing ---- */
 
 static bool needed(const cairn_conv2d_desc *desc, cairn_conv2d_pass pass)
 {
@@ -6,15 +95,104 @@ static bool needed(const cairn_conv2d_desc *desc, cairn_conv2d_pass pass)
     return desc->train && (pass == CAIRN_CONV2D_BACKWARD_WEIGHTS || desc->need_diff_src);
 }
 
+static void key_of(const cairn_conv2d_desc *d, cairn_conv2d_pass pass, char *key, size_t size)
+{
+    static const char *const names[CAIRN_CONV2D_PASSES] = {"forward", "backward-data", "backward-weights"};
+    char src[64];
+    snprintf(
+        key, size,
+        "conv2d %s src %s out %lld kernel %lldx%lld stride %lldx%lld pad %lldx%lld groups %lld bias %d relu %d f32",
+        names[pass], cairn_shape_format(d->src, src, sizeof src), (long long)d->out_channels, (long long)d->kernel_h,
+        (long long)d->kernel_w, (long long)d->stride_h, (long long)d->stride_w, (long long)d->pad_h,
+        (long long)d->pad_w, (long long)d->groups, d->has_bias, d->relu);
+}
+
+static void destroy_all(cairn_conv2d_candidate *candidates[WAYS])
+{
+    for (int i = 0; i < WAYS; i++)
+        if (candidates[i]) candidates[i]->destroy(candidates[i]);
+}
+
+/* Every way that fits; NULL where one doesn't. */
+static cairn_status create_all(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
+                               cairn_conv2d_pass pass, cairn_conv2d_candidate *out[WAYS])
+{
+    for (int i = 0; i < WAYS; i++)
+        out[i] = NULL;
+    for (int i = 0; i < WAYS; i++)
+        CAIRN_TRY(ways[i].create(cpu, desc, homes, pass, &out[i]));
+    return CAIRN_OK;
+}
+
+static int fixed_choice(const cairn_conv2d_desc *desc, cairn_conv2d_candidate *const candidates[WAYS])
+{
+    bool wide = desc->src.dim[1] >= WINOGRAD_CHANNELS && desc->out_channels >= WINOGRAD_CHANNELS;
+    for (int i = WAYS - 1; wide && i > 0; i--)
+        if (candidates[i]) return i;
+    return 0;
+}
+
+/* Times the ways on a part of the batch. */
+static cairn_status time_ways(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_pass pass, int *out)
+{
+    cairn_conv2d_desc part = *desc;
+    cairn_conv2d_layouts homes;
+    cairn_conv2d_candidate *candidates[WAYS];
+    if (part.src.dim[0] > TIMED_BATCH) part.src.dim[0] = TIMED_BATCH;
+    part.src_layout = NULL;
+    CAIRN_TRY(cairn_conv2d_dnnl_layouts(cpu, &part, &homes));
+    cairn_status status = create_all(cpu, &part, &homes, pass, candidates);
+    if (status == CAIRN_OK) status = cairn_conv2d_time(&part, &homes, candidates, WAYS, out);
+    destroy_all(candidates);
+    return status;
+}
+
+static int named_choice(const char *name, cairn_conv2d_candidate *const candidates[WAYS])
+{
+    for (int i = 0; i < WAYS; i++)
+        if (candidates[i] && strcmp(ways[i].name, name) == 0) return i;
+    return -1;
+}
+
+static cairn_status choose(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_pass pass,
+                           cairn_conv2d_candidate *const candidates[WAYS], int *out)
+{
+    char key[CAIRN_PLAN_CACHE_KEY], choice[CAIRN_PLAN_CACHE_CHOICE];
+    int count = 0;
+    for (int i = 0; i < WAYS; i++)
+        count += candidates[i] != NULL;
+    *out = 0;
+    if (count == 1) return CAIRN_OK;
+    *out = fixed_choice(desc, candidates);
+    if (cpu->base.options.deterministic) return CAIRN_OK;
+    key_of(desc, pass, key, sizeof key);
+    if (cairn_plan_cache_get(cpu->cache, key, choice, sizeof choice)) {
+        *out = named_choice(choice, candidates);
+        if (*out >= 0) return CAIRN_OK;
+    }
+    CAIRN_TRY(time_ways(cpu, desc, pass, out));
+    if (!candidates[*out]) *out = 0;
+    cairn_plan_cache_put(cpu->cache, key, ways[*out].name);
+    return CAIRN_OK;
+}
+
 cairn_status cairn_conv2d_choose(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_layouts *homes,
                                  cairn_conv2d_candidate *out[CAIRN_CONV2D_PASSES])
 {
     CAIRN_TRY(cairn_conv2d_dnnl_layouts(cpu, desc, homes));
-    for (int pass = 0; pass < CAIRN_CONV2D_PASSES; pass++) {
-        if (!needed(desc, (cairn_conv2d_pass)pass)) continue;
-        CAIRN_TRY(
-            cairn_conv2d_dnnl_create(cpu, desc, homes, dnnl_convolution_direct, (cairn_conv2d_pass)pass, &out[pass]));
-        if (!out[pass]) return cairn_fail(CAIRN_DEVICE, "oneDNN has no convolution for this shape");
+    for (int p = 0; p < CAIRN_CONV2D_PASSES; p++) {
+        cairn_conv2d_pass pass = (cairn_conv2d_pass)p;
+        cairn_conv2d_candidate *candidates[WAYS];
+        int chosen = 0;
+        if (!needed(desc, pass)) continue;
+        cairn_status status = create_all(cpu, desc, homes, pass, candidates);
+        if (status == CAIRN_OK) status = choose(cpu, desc, pass, candidates, &chosen);
+        if (status == CAIRN_OK) {
+            out[p] = candidates[chosen];
+            candidates[chosen] = NULL;
+        }
+        destroy_all(candidates);
+        CAIRN_TRY(status);
     }
     return CAIRN_OK;
 }
