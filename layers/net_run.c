@@ -12,24 +12,24 @@ static cairn_status check_planned(const cairn_net *net, bool train)
 
 /* ---- the search for the first number that is not finite ---- */
 
-static cairn_status check_values(const cairn_tensor *tensor, float *host, int64_t count)
+static cairn_status check_values(const cairn_tensor *tensor, const char *what, float *host, int64_t count)
 {
     CAIRN_TRY(cairn_tensor_read(tensor, host, count));
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(host[i]))
-            return cairn_fail(CAIRN_NONFINITE, "is not finite: element %lld of %lld is %g", (long long)i,
+            return cairn_fail(CAIRN_NONFINITE, "%s is not finite: element %lld of %lld is %g", what, (long long)i,
                               (long long)count, (double)host[i]);
     return CAIRN_OK;
 }
 
-static cairn_status check_finite(const cairn_net *net, int value)
+static cairn_status check_finite(const cairn_net *net, const char *what, int value)
 {
     const net_value *v = &net->values[value];
     const cairn_tensor tensor = cairn_tensor_view(net->device, v->data, v->shape, net->options.dtype, v->layout);
     int64_t count = cairn_shape_count(v->shape);
     float *host = malloc((size_t)count * sizeof *host);
     if (!host) return cairn_fail(CAIRN_MEMORY, "no memory to look at %lld elements", (long long)count);
-    cairn_status status = check_values(&tensor, host, count);
+    cairn_status status = check_values(&tensor, what, host, count);
     free(host);
     return status;
 }
@@ -44,15 +44,14 @@ static cairn_status run_forward(const cairn_net *net, const net_step *step, cons
     operands.first_sample = forward->first_sample;
     CAIRN_TRY(step->plan->ops->forward(step->plan, &operands));
     if (!forward->check_finite || step->reorder) return CAIRN_OK;
-    cairn_status status = check_finite(net, step->dst);
-    return status == CAIRN_NONFINITE ? cairn_error_add_context("the output") : status;
+    return check_finite(net, "the output", step->dst);
 }
 
 cairn_status cairn_net_forward(cairn_net *net, const cairn_forward *forward)
 {
     CAIRN_TRY(check_planned(net, forward->train));
-    if (forward->check_finite && check_finite(net, net->input) != CAIRN_OK)
-        return cairn_error_add_context("%s: the input", net->name);
+    if (forward->check_finite && check_finite(net, "the input", net->input) != CAIRN_OK)
+        return cairn_error_add_context("%s", net->name);
     net->forward = *forward;
     for (int i = 0; i < net->forward_count; i++) {
         const net_step *step = &net->steps[i];
