@@ -4,9 +4,14 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Rates after warm-up, see docs/defaults.md. */
-static const float usual_rate[] = {
-    [CAIRN_UPDATE_SGD] = 0.01f, [CAIRN_UPDATE_ADAM] = 2e-4f, [CAIRN_UPDATE_ADAMW] = 2e-4f};
+/* What suits each optimizer: the rate after warm-up and the weight decay, see docs/defaults.md. */
+static const struct {
+    float rate, decay;
+} usual[] = {
+    [CAIRN_UPDATE_SGD] = {0.01f, 5e-4f},
+    [CAIRN_UPDATE_ADAM] = {2e-4f, 0},
+    [CAIRN_UPDATE_ADAMW] = {2e-4f, 0.01f},
+};
 
 /* A run of no given length makes at least this many updates, within these numbers of epochs. */
 enum { USUAL_UPDATES = 400, FEWEST_EPOCHS = 10, MOST_EPOCHS = 200 };
@@ -30,13 +35,8 @@ cairn_train_options cairn_train_defaults(void)
         .report_every = 10,
         .alarm_wait = 0.5,
     };
-    o.optimizer.weight_decay = 0.01f;
+    o.optimizer.weight_decay = -1;
     return o;
-}
-
-float cairn_train_usual_rate(cairn_update_kind kind)
-{
-    return usual_rate[kind];
 }
 
 static cairn_status check_ranges(const cairn_train_options *o)
@@ -106,7 +106,8 @@ cairn_status cairn_train_options_resolve(cairn_train_options *options, int64_t t
         if (o->epochs > MOST_EPOCHS) o->epochs = MOST_EPOCHS;
     }
     o->schedule.updates = updates * o->epochs;
-    if (o->schedule.base == 0) o->schedule.base = cairn_train_usual_rate(o->optimizer.kind);
+    if (o->schedule.base == 0) o->schedule.base = usual[o->optimizer.kind].rate;
+    if (o->optimizer.weight_decay < 0) o->optimizer.weight_decay = usual[o->optimizer.kind].decay;
     if (o->schedule.warmup < 0) {
         o->schedule.warmup = o->schedule.updates / WARMUP_SHARE;
         if (o->schedule.warmup > MOST_WARMUP) o->schedule.warmup = MOST_WARMUP;

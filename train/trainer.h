@@ -36,9 +36,9 @@ typedef struct cairn_train_options {
     int64_t width_divisor;      /* see cairn_model_options */
 
     int64_t epochs;
-    int batch;       /* pictures of an update */
-    int micro_batch; /* pictures of one pass, a divisor of batch; 0 (default): batch */
-    cairn_optimizer_options optimizer;
+    int batch;                         /* pictures of an update */
+    int micro_batch;                   /* pictures of one pass, a divisor of batch; 0 (default): batch */
+    cairn_optimizer_options optimizer; /* weight_decay negative (default): the optimizer's usual one */
     cairn_schedule
         schedule;          /* updates: filled in; base 0: the optimizer's usual rate; warmup -1: by the run's length */
     float label_smoothing; /* in [0, 1) */
@@ -77,9 +77,6 @@ cairn_train_options cairn_train_defaults(void);
 
 /* CAIRN_USAGE naming the option, its value and what is allowed. cairn_train checks by itself. */
 cairn_status cairn_train_check(const cairn_train_options *options);
-
-/* Rate that `base` 0 stands for. */
-float cairn_train_usual_rate(cairn_update_kind kind);
 
 typedef struct cairn_train_result {
     int64_t epochs, updates; /* done, the resumed ones included */

@@ -4,14 +4,13 @@
 #include "tests/support/pictures.h"
 #include "tests/test.h"
 
-static char root[PICTURES_PATH], folder[PICTURES_PATH], run[2 * PICTURES_PATH];
+static char root[SCRATCH_SIZE], folder[SCRATCH_SIZE], run[SCRATCH_SIZE];
 static cairn_device *device;
 
 static const char *path_of(const char *name)
 {
-    static char path[2 * PICTURES_PATH];
-    CHECK_OK(cairn_os_join(path, sizeof path, root, name));
-    return path;
+    static char path[SCRATCH_SIZE];
+    return scratch_path(root, name, path);
 }
 
 static void check_one_line(void)
@@ -73,7 +72,7 @@ static void folders_without_pictures_are_named(void)
     REQUIRE_OK(pictures_write(root, "words/b/2.jpg", "no picture"));
     static const char *const bad[] = {"missing", "empty", "single", "words"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char pictures[2 * PICTURES_PATH];
+        char pictures[SCRATCH_SIZE];
         snprintf(pictures, sizeof pictures, "%s", path_of(bad[i]));
         char name[32];
         snprintf(name, sizeof name, "run-%s", bad[i]);
@@ -87,7 +86,7 @@ static void folders_without_pictures_are_named(void)
 
 static void a_few_bad_files_are_passed_over_and_many_stop_the_run(void)
 {
-    char mixed[PICTURES_PATH];
+    char mixed[SCRATCH_SIZE];
     static pictures_log log;
     pictures_log_start(&log);
     REQUIRE_OK(pictures_make(root, "mixed", 2, 10, mixed));
@@ -126,7 +125,7 @@ static void an_old_run_is_not_overwritten(void)
 /* Needs run-first. */
 static void a_checkpoint_that_does_not_belong_is_named(void)
 {
-    char three[PICTURES_PATH], weights[2 * PICTURES_PATH];
+    char three[SCRATCH_SIZE], weights[SCRATCH_SIZE];
     snprintf(run, sizeof run, "%s", path_of("run-first"));
     snprintf(weights, sizeof weights, "%s", path_of("run-first/best.safetensors"));
     REQUIRE_OK(pictures_make(root, "three", 3, 6, three));
@@ -180,7 +179,7 @@ static void block_checkpoint(void *context, const cairn_progress *progress)
 
 static void a_checkpoint_that_cannot_be_saved_stops_the_run(void)
 {
-    char blocked[2 * PICTURES_PATH];
+    char blocked[SCRATCH_SIZE];
     snprintf(run, sizeof run, "%s", path_of("run-blocked"));
     snprintf(blocked, sizeof blocked, "%s", path_of("run-blocked/last.safetensors/in"));
     cairn_train_options o = pictures_options(device, folder, run);
@@ -222,8 +221,8 @@ static void without_validation_only_the_last_is_kept(void)
 
 int main(void)
 {
-    if (pictures_root("integration-refusals", root) != CAIRN_OK ||
-        pictures_make(root, "shapes", 2, 10, folder) != CAIRN_OK ||
+    scratch_make(CAIRN_TEST_BUILD, "integration-refusals", root);
+    if (pictures_make(root, "shapes", 2, 10, folder) != CAIRN_OK ||
         cairn_device_open("cpu", &(cairn_device_options){.threads = 1, .deterministic = true}, &device) != CAIRN_OK) {
         printf("%s\n", cairn_error_last()->message);
         return 1;

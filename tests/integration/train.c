@@ -7,7 +7,7 @@
 
 enum { CLASSES = 3, PICTURES = 40 };
 
-static char root[PICTURES_PATH], folder[PICTURES_PATH];
+static char root[SCRATCH_SIZE], folder[SCRATCH_SIZE];
 
 static cairn_device *open_device(const char *name)
 {
@@ -18,11 +18,9 @@ static cairn_device *open_device(const char *name)
 
 static const char *path_of(const char *folder_name, const char *name)
 {
-    static char path[3 * PICTURES_PATH];
-    char run[2 * PICTURES_PATH];
-    CHECK_OK(cairn_os_join(run, sizeof run, root, folder_name));
-    CHECK_OK(cairn_os_join(path, sizeof path, run, name));
-    return path;
+    static char path[SCRATCH_SIZE];
+    char run[SCRATCH_SIZE];
+    return scratch_path(scratch_path(root, folder_name, run), name, path);
 }
 
 /* What the progress callback saw. */
@@ -64,7 +62,7 @@ static void nets_learn(void)
     };
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
         const subject *s = &subjects[i];
-        char name[64], run[2 * PICTURES_PATH];
+        char name[64], run[SCRATCH_SIZE];
         cairn_device *device = open_device(s->backend);
         REQUIRE(device);
         watcher w = {.device = device};
@@ -227,7 +225,7 @@ static void predictions_name_the_class(void)
     int right = 0;
     for (int label = 0; label < CLASSES; label++)
         for (int i = 0; i < 10; i++) {
-            char name[64], picture[3 * PICTURES_PATH];
+            char name[64], picture[SCRATCH_SIZE];
             cairn_guess guess[5];
             int count;
             snprintf(name, sizeof name, "class%d/%03d.ppm", label, i);
@@ -250,8 +248,8 @@ static void predictions_name_the_class(void)
 
 int main(void)
 {
-    if (pictures_root("integration-train", root) != CAIRN_OK ||
-        pictures_make(root, "shapes", CLASSES, PICTURES, folder) != CAIRN_OK) {
+    scratch_make(CAIRN_TEST_BUILD, "integration-train", root);
+    if (pictures_make(root, "shapes", CLASSES, PICTURES, folder) != CAIRN_OK) {
         printf("%s\n", cairn_error_last()->message);
         return 1;
     }

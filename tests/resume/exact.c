@@ -10,7 +10,7 @@ enum {
     EPOCHS = 2
 }; /* a class; 2 of them are validation: 30 to train on, 4 updates an epoch of 8 */
 
-static char root[PICTURES_PATH], folder[PICTURES_PATH];
+static char root[SCRATCH_SIZE], folder[SCRATCH_SIZE];
 
 /* Says stop at the n-th time it is asked; 0 never. */
 typedef struct stopper {
@@ -41,17 +41,17 @@ static const recipe recipes[] = {
     {"cpu-alexnet-paper", "cpu", "alexnet", "paper", CAIRN_UPDATE_ADAMW, -1, 0, CAIRN_AUGMENT_NONE, false, 5},
 };
 
-static cairn_status path_of(const char *run, const char *file, char path[2 * PICTURES_PATH])
+static cairn_status path_of(const char *run, const char *file, char path[SCRATCH_SIZE])
 {
-    char run_folder[PICTURES_PATH];
+    char run_folder[SCRATCH_SIZE];
     CAIRN_TRY(cairn_os_join(run_folder, sizeof run_folder, root, run));
-    return cairn_os_join(path, 2 * PICTURES_PATH, run_folder, file);
+    return cairn_os_join(path, SCRATCH_SIZE, run_folder, file);
 }
 
 /* Trains into root/run, or goes on from `resume` (a run folder's name below root, into that one when `run` is NULL). */
 static cairn_status train(const recipe *r, const char *run, const char *resume, int stop_at, int threads, int *asked)
 {
-    char run_folder[PICTURES_PATH], resumed[PICTURES_PATH];
+    char run_folder[SCRATCH_SIZE], resumed[SCRATCH_SIZE];
     cairn_device *device;
     stopper s = {.at = stop_at};
     CAIRN_TRY(cairn_device_open(r->backend, &(cairn_device_options){.threads = 1, .deterministic = true}, &device));
@@ -83,7 +83,7 @@ static void check_same(const char *run_a, const char *run_b, const char *what)
 {
     static const char *const file[] = {"last.safetensors", "best.safetensors"};
     for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
-        char a[2 * PICTURES_PATH], b[2 * PICTURES_PATH];
+        char a[SCRATCH_SIZE], b[SCRATCH_SIZE];
         CHECK_OK(path_of(run_a, file[i], a));
         CHECK_OK(path_of(run_b, file[i], b));
         if (!pictures_same_bytes(a, b)) TEST_FAIL("%s: %s differs", what, file[i]);
@@ -131,7 +131,7 @@ static void the_same_seed_writes_the_same_bytes(void)
 
 static void a_finished_run_has_nothing_left_to_do(void)
 {
-    char best[2 * PICTURES_PATH], copy[2 * PICTURES_PATH];
+    char best[SCRATCH_SIZE], copy[SCRATCH_SIZE];
     int asked;
     REQUIRE_OK(train(&recipes[0], "finished", "third", 0, 1, &asked));
     CHECK_INT(asked, 0);
@@ -142,8 +142,8 @@ static void a_finished_run_has_nothing_left_to_do(void)
 
 int main(void)
 {
-    if (pictures_root("resume-exact", root) != CAIRN_OK ||
-        pictures_make(root, "shapes", CLASSES, PICTURES, folder) != CAIRN_OK) {
+    scratch_make(CAIRN_TEST_BUILD, "resume-exact", root);
+    if (pictures_make(root, "shapes", CLASSES, PICTURES, folder) != CAIRN_OK) {
         printf("%s\n", cairn_error_last()->message);
         return 1;
     }

@@ -5,33 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Removes what a folder holds, to the given depth. C's remove takes an empty folder too. */
-static cairn_status empty_folder(const char *folder, int depth)
-{
-    cairn_os_names names;
-    if (cairn_os_stat(folder, NULL) != CAIRN_OS_FOLDER) return CAIRN_OK;
-    CAIRN_TRY(cairn_os_list(folder, &names));
-    cairn_status status = CAIRN_OK;
-    for (size_t i = 0; i < names.count && status == CAIRN_OK; i++) {
-        char path[2 * PICTURES_PATH];
-        status = cairn_os_join(path, sizeof path, folder, names.name[i]);
-        if (status == CAIRN_OK && depth > 0) status = empty_folder(path, depth - 1);
-        if (status == CAIRN_OK && remove(path) != 0) status = cairn_fail(CAIRN_FILE, "%s: cannot be removed", path);
-    }
-    cairn_os_names_free(&names);
-    return status;
-}
-
-cairn_status pictures_root(const char *test, char root[PICTURES_PATH])
-{
-    char top[PICTURES_PATH];
-    const char *build = getenv("CAIRN_BUILD");
-    snprintf(top, sizeof top, "%s/tests/tmp", build ? build : ".");
-    CAIRN_TRY(cairn_os_join(root, PICTURES_PATH, top, test));
-    CAIRN_TRY(empty_folder(root, 3));
-    return cairn_os_make_folders(root);
-}
-
 static int noise(cairn_rng rng, int pixel, int channel, int range)
 {
     return (int)cairn_rng_below(rng, (uint64_t)(pixel * 3 + channel), (uint32_t)(2 * range + 1)) - range;
@@ -57,26 +30,25 @@ static cairn_status write_picture(const char *path, int label, int number)
     return CAIRN_OK;
 }
 
-cairn_status pictures_make(const char *root, const char *name, int classes, int count, char folder[PICTURES_PATH])
+cairn_status pictures_make(const char *root, const char *name, int classes, int count, char folder[SCRATCH_SIZE])
 {
-    CAIRN_TRY(cairn_os_join(folder, PICTURES_PATH, root, name));
+    scratch_path(root, name, folder);
     for (int label = 0; label < classes; label++) {
-        char path[PICTURES_PATH + 64];
-        snprintf(path, sizeof path, "%s/class%d", folder, label);
-        CAIRN_TRY(cairn_os_make_folders(path));
+        char text[32], class_folder[SCRATCH_SIZE], path[SCRATCH_SIZE];
+        snprintf(text, sizeof text, "class%d", label);
+        CAIRN_TRY(cairn_os_make_folders(scratch_path(folder, text, class_folder)));
         for (int i = 0; i < count; i++) {
-            snprintf(path, sizeof path, "%s/class%d/%03d.ppm", folder, label, i);
-            CAIRN_TRY(write_picture(path, label, i));
+            snprintf(text, sizeof text, "%03d.ppm", i);
+            CAIRN_TRY(write_picture(scratch_path(class_folder, text, path), label, i));
         }
     }
     return CAIRN_OK;
 }
 
-cairn_status pictures_write(const char *root, const char *name, const char *text)
+cairn_status pictures_write(const char *folder, const char *name, const char *text)
 {
-    char path[2 * PICTURES_PATH];
-    CAIRN_TRY(cairn_os_join(path, sizeof path, root, name));
-    FILE *file = fopen(path, "wb");
+    char path[SCRATCH_SIZE];
+    FILE *file = fopen(scratch_path(folder, name, path), "wb");
     if (!file) return cairn_fail(CAIRN_FILE, "%s: cannot be made", path);
     fputs(text, file);
     if (fclose(file) != 0) return cairn_fail(CAIRN_FILE, "%s: cannot be written", path);

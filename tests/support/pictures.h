@@ -1,7 +1,7 @@
 /* pictures.h - small folders of made-up pictures that a net can learn, and what tests of training runs need.
  *
- *     char root[PICTURES_PATH], folder[PICTURES_PATH];
- *     REQUIRE_OK(pictures_root("integration", root));                       an empty folder of this test's own
+ *     static char root[SCRATCH_SIZE], folder[SCRATCH_SIZE];
+ *     scratch_make(CAIRN_TEST_BUILD, "integration", root);
  *     REQUIRE_OK(pictures_make(root, "shapes", 3, 20, folder));             3 classes of 20 pictures below root/shapes
  */
 #ifndef CAIRN_TESTS_PICTURES_H
@@ -9,23 +9,19 @@
 
 #include "core/log.h"
 #include "core/status.h"
+#include "tests/support/scratch.h"
 #include "train/trainer.h"
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PICTURES_PATH = 600 };
-
-/* A folder for the named test, without what an earlier run left in it. */
-cairn_status pictures_root(const char *test, char root[PICTURES_PATH]);
-
 /* Writes classes "class0", "class1", ... of `count` PPM pictures each, 40 to 50 pixels wide: stripes whose direction and colour tell the class, with
  * noise over them. The path is left in `folder`. */
-cairn_status pictures_make(const char *root, const char *name, int classes, int count, char folder[PICTURES_PATH]);
+cairn_status pictures_make(const char *root, const char *name, int classes, int count, char folder[SCRATCH_SIZE]);
 
-/* Puts a text in place of a file of the folder. */
-cairn_status pictures_write(const char *root, const char *name, const char *text);
+/* Puts a file of the given text into the folder. */
+cairn_status pictures_write(const char *folder, const char *name, const char *text);
 
-/* Options of a quick run of a small net on `folder`: lenet, 8 pictures an update, no random start. The run lies in root/run. */
+/* Options of a quick run of a small net on `folder`: lenet, 8 pictures an update, two epochs. */
 cairn_train_options pictures_options(cairn_device *device, const char *folder, const char *run);
 
 /* Are two files there and equal, byte for byte? */

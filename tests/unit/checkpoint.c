@@ -8,7 +8,7 @@
 
 enum { CLASSES = 3 };
 
-static char root[PICTURES_PATH];
+static char root[SCRATCH_SIZE];
 static const char *const names[CLASSES] = {"cat", "d\xc3\xb6g", "o\"w\\l"};
 
 typedef struct rig {
@@ -79,9 +79,8 @@ static cairn_checkpoint_info sample_info(void)
 
 static const char *path_of(const char *name)
 {
-    static char path[2 * PICTURES_PATH];
-    CHECK_OK(cairn_os_join(path, sizeof path, root, name));
-    return path;
+    static char path[SCRATCH_SIZE];
+    return scratch_path(root, name, path);
 }
 
 static void check_info(const cairn_checkpoint_info *got)
@@ -312,7 +311,7 @@ static void what_is_not_finite_is_not_saved_and_the_old_file_stands(void)
     ((float *)weights.data)[cairn_net_parameter(r.net, 4)->offset + 3] = NAN;
     CHECK_FAILS(cairn_checkpoint_save(path_of("kept"), r.net, r.optimizer, &info), CAIRN_NONFINITE,
                 cairn_net_parameter(r.net, 4)->name);
-    char finite[2 * PICTURES_PATH];
+    char finite[SCRATCH_SIZE];
     snprintf(finite, sizeof finite, "%s", path_of("finite"));
     CHECK(pictures_same_bytes(finite, path_of("kept")));
     rig_close(&r);
@@ -330,7 +329,7 @@ static void a_class_name_that_is_not_utf8_is_told_early(void)
 
 int main(void)
 {
-    if (pictures_root("unit-checkpoint", root) != CAIRN_OK) return 1;
+    scratch_make(CAIRN_TEST_BUILD, "unit-checkpoint", root);
     RUN(everything_comes_back_on_any_device);
     RUN(weights_alone_can_be_used_but_not_resumed);
     RUN(other_models_classes_and_optimizers_are_refused);
