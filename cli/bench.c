@@ -7,6 +7,8 @@
 #include "cli/table.h"
 #include <stdlib.h>
 
+enum { FIRST_LOSSES = 3 };
+
 /* What was measured; times are medians in milliseconds. */
 typedef struct measurement {
     double step, forward, backward, update;
@@ -14,7 +16,8 @@ typedef struct measurement {
     double peak_before, peak_after, peak_share;
     double first_update; /* seconds from the start of the program */
     int64_t resident, peak_resident;
-    float loss;
+    float loss[FIRST_LOSSES]; /* of the first updates */
+    int losses;
 } measurement;
 
 static int by_value(const void *a, const void *b)
@@ -53,16 +56,27 @@ static cairn_status time_steps(cli_synthetic *synthetic, int steps, measurement 
     return status;
 }
 
+/* The steps before the measured ones. Their losses show that another program computes the same. */
+static cairn_status warm_up(cairn_device *device, cli_synthetic *synthetic, cli_terminal *terminal, int steps,
+                            measurement *m)
+{
+    for (int i = 0; i < steps; i++) {
+        cli_step_times t;
+        CAIRN_TRY(cli_synthetic_step(synthetic, &t));
+        if (i == 0) {
+            m->first_update = cli_terminal_age(terminal);
+            m->peak_before = device->backend->peak_gflops(device, CAIRN_F32);
+        }
+        if (i < FIRST_LOSSES) CAIRN_TRY(cli_synthetic_loss(synthetic, &m->loss[m->losses++]));
+    }
+    return CAIRN_OK;
+}
+
 static cairn_status measure(const cli_options *options, cairn_device *device, cli_synthetic *synthetic,
                             cli_terminal *terminal, measurement *m)
 {
     int steps = (int)cli_int(options, OPTION_STEPS), untimed = (int)cli_int(options, OPTION_UNTIMED);
-    cli_step_times t;
-    CAIRN_TRY(cli_synthetic_step(synthetic, &t));
-    m->first_update = cli_terminal_age(terminal);
-    m->peak_before = device->backend->peak_gflops(device, CAIRN_F32);
-    for (int i = 1; i < untimed; i++)
-        CAIRN_TRY(cli_synthetic_step(synthetic, &t));
+    CAIRN_TRY(warm_up(device, synthetic, terminal, untimed, m));
     cli_progress(terminal, "timing %d steps", steps);
     CAIRN_TRY(time_steps(synthetic, steps, m));
     m->peak_after = device->backend->peak_gflops(device, CAIRN_F32);
@@ -72,7 +86,8 @@ static cairn_status measure(const cli_options *options, cairn_device *device, cl
     m->gflops = cli_synthetic_flops(synthetic) / (m->step * 1e-3) * 1e-9;
     double peak = 0.5 * (m->peak_before + m->peak_after);
     m->peak_share = peak > 0 ? m->gflops / peak : 0;
-    return cli_synthetic_loss(synthetic, &m->loss);
+    float last;
+    return cli_synthetic_loss(synthetic, &last);
 }
 
 static cairn_status print_text(const measurement *m, const cli_terminal *terminal)
@@ -119,7 +134,10 @@ static cairn_status print_json(const cli_options *options, const cairn_device *d
     json_object_set_new(root, "resident_bytes", json_integer(m->resident));
     json_object_set_new(root, "peak_resident_bytes", json_integer(m->peak_resident));
     json_object_set_new(root, "first_update_seconds", cli_json_real(m->first_update, 3));
-    json_object_set_new(root, "loss", cli_json_real((double)m->loss, 6));
+    json_t *losses = json_array();
+    for (int i = 0; i < m->losses; i++)
+        json_array_append_new(losses, cli_json_real((double)m->loss[i], 7));
+    json_object_set_new(root, "losses", losses);
     json_object_set_new(root, "device", cli_json_text(cairn_device_name(device)));
     json_object_set_new(root, "threads", json_integer(cairn_device_threads(device)));
     json_object_set_new(root, "model", cli_json_text(options->value[OPTION_MODEL].text));

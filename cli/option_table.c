@@ -94,6 +94,9 @@ const cli_option cli_option_table[OPTION_COUNT] = {
 
     [OPTION_STEPS] = NUMBER(INTEGER, BENCH, measuring, "steps", "N", 1, 100000, "steps measured; their median is told", .initial = "10"),
     [OPTION_UNTIMED] = NUMBER(INTEGER, BENCH, measuring, "untimed", "N", 1, 100000, "steps before them that aren't measured", .initial = "3"),
+    [OPTION_DUMP] = TEXT(BENCH, measuring, "dump", "FOLDER",
+        "write the first weights, the pictures and the labels to FOLDER/start.safetensors, so that another program can start from them",
+        .initial = "", .unwritten = true),
 
     [OPTION_DEVICE] = TEXT(ON_DEVICE, device, "device", "NAME",
         "cpu (oneDNN), ref (plain C, slow, the textbook) or auto", .initial = "auto"),

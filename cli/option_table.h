@@ -61,6 +61,7 @@ typedef enum cli_option_id {
     /* Measuring */
     OPTION_STEPS,
     OPTION_UNTIMED,
+    OPTION_DUMP,
     /* Device */
     OPTION_DEVICE,
     OPTION_THREADS,

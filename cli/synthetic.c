@@ -1,5 +1,6 @@
 #include "cli/synthetic.h"
 #include "cairn.h"
+#include "cli/synthetic_dump.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +32,8 @@ static cairn_status fill_input(cli_synthetic *s, uint64_t seed)
     return status;
 }
 
-/* Labels, and scales of 1 / batch. */
-static cairn_status fill_targets(cli_synthetic *s, uint64_t seed)
+/* Labels, and scales of 1 / batch. Unless `dump` is NULL, the start is complete and goes into that folder. */
+static cairn_status fill_targets(cli_synthetic *s, uint64_t seed, const char *dump)
 {
     int32_t *label = malloc((size_t)s->batch * sizeof *label);
     float *scale = malloc((size_t)s->batch * sizeof *scale);
@@ -47,6 +48,7 @@ static cairn_status fill_targets(cli_synthetic *s, uint64_t seed)
         scale[i] = 1 / (float)s->batch;
     }
     CAIRN_TRY_DONE(cairn_device_upload(s->device, s->labels.data, label, (size_t)s->batch * sizeof *label));
+    if (dump) CAIRN_TRY_DONE(cli_synthetic_dump(s->net, label, s->batch, dump));
     CAIRN_TRY_DONE(cairn_device_upload(s->device, s->scale.data, scale, (size_t)s->batch * sizeof *scale));
 done:
     free(label);
@@ -93,7 +95,7 @@ cairn_status cli_synthetic_create(const cli_options *options, cairn_device *devi
     CAIRN_TRY_DONE(cairn_slab_create(device, (size_t)s->batch * sizeof(float), "scale", &s->scale));
     CAIRN_TRY_DONE(cairn_slab_create(device, 4 * sizeof(float), "totals", &s->totals));
     CAIRN_TRY_DONE(fill_input(s, seed));
-    CAIRN_TRY_DONE(fill_targets(s, seed));
+    CAIRN_TRY_DONE(fill_targets(s, seed, cli_text(options, OPTION_DUMP)));
     *out = s;
     s = NULL;
 done:
