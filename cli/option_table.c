@@ -8,17 +8,18 @@ static const char data[] = "Data", model[] = "Model", training[] = "Training", r
                   measuring[] = "Measuring", device[] = "Device", output[] = "Output", general[] = "General";
 
 /* clang-format off */
-#define FLAG(command_bits, heading, key, text) \
-    {.name = key, .group = heading, .help = text, .commands = (command_bits), .kind = OPTION_KIND_FLAG}
-#define NUMBER(type, command_bits, heading, key, value, least, most, text, ...) \
-    {.name = key, .group = heading, .argument = value, .help = text, .commands = (command_bits), \
-     .kind = OPTION_KIND_##type, .low = least, .high = most, __VA_ARGS__}
-#define WORD(text, number) .word = text, .word_value = number
-#define TEXT(command_bits, heading, key, value, text, ...) \
-    {.name = key, .group = heading, .argument = value, .help = text, .commands = (command_bits), .kind = OPTION_KIND_TEXT, __VA_ARGS__}
-#define CHOICE(command_bits, heading, key, value, words, text, ...) \
-    {.name = key, .group = heading, .argument = value, .help = text, .commands = (command_bits), .kind = OPTION_KIND_CHOICE, \
-     .choices = words, __VA_ARGS__}
+#define FLAG(takers, heading, key, text) \
+    {.name = (key), .group = (heading), .help = (text), .commands = (takers), .kind = OPTION_KIND_FLAG}
+#define NUMBER(type, takers, heading, key, value, least, most, text, ...) \
+    {.name = (key), .group = (heading), .argument = (value), .help = (text), .commands = (takers), \
+     .kind = OPTION_KIND_##type, .low = (least), .high = (most), __VA_ARGS__}
+#define WORD(text, number) .word = (text), .word_value = (number)
+#define TEXT(takers, heading, key, value, text, ...) \
+    {.name = (key), .group = (heading), .argument = (value), .help = (text), .commands = (takers), \
+     .kind = OPTION_KIND_TEXT, __VA_ARGS__}
+#define CHOICE(takers, heading, key, value, words, text, ...) \
+    {.name = (key), .group = (heading), .argument = (value), .help = (text), .commands = (takers), \
+     .kind = OPTION_KIND_CHOICE, .choices = (words), __VA_ARGS__}
 
 const cli_option cli_option_table[OPTION_COUNT] = {
     [OPTION_FOLDER] = TEXT(TRAIN, data, "folder", "FOLDER",
@@ -66,7 +67,8 @@ const cli_option cli_option_table[OPTION_COUNT] = {
     [OPTION_BETA1] = NUMBER(REAL, TRAIN, training, "beta1", "B", 0, 0.99999, "of adam and adamw: decay of the mean gradient"),
     [OPTION_BETA2] = NUMBER(REAL, TRAIN, training, "beta2", "B", 0, 0.99999, "of adam and adamw: decay of the mean square"),
     [OPTION_EPS] = NUMBER(REAL, TRAIN, training, "eps", "E", 1e-20, 1, "of adam and adamw: added to the root"),
-    [OPTION_WEIGHT_DECAY] = NUMBER(REAL, TRAIN | BENCH, training, "weight-decay", "D", 0, 10, "pull of the weights to 0; auto is the optimizer's usual one", WORD("auto", -1)),
+    [OPTION_WEIGHT_DECAY] = NUMBER(REAL, TRAIN | BENCH, training, "weight-decay", "D", 0, 10,
+        "pull of the weights to 0; auto is the optimizer's usual one", WORD("auto", -1)),
     [OPTION_DECAY_BIASES] = FLAG(TRAIN, training, "decay-biases", "weight decay on biases and normalisation too"),
     [OPTION_LABEL_SMOOTHING] = NUMBER(REAL, TRAIN, training, "label-smoothing", "S", 0, 0.99, "share of the target spread over all classes"),
     [OPTION_CLASS_WEIGHTS] = FLAG(TRAIN, training, "class-weights", "weigh classes so that rare ones count as much as common ones"),

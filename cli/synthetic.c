@@ -72,7 +72,7 @@ static cairn_status make_optimizer(cli_synthetic *s, const cli_options *options)
     CAIRN_TRY(cairn_optimizer_parse(cli_text(options, OPTION_OPTIMIZER), &kind));
     cairn_optimizer_options o = cairn_optimizer_defaults(kind);
     o.momentum = (float)cli_real(options, OPTION_MOMENTUM);
-    o.weight_decay = (float)cli_real(options, OPTION_WEIGHT_DECAY);
+    if (cli_real(options, OPTION_WEIGHT_DECAY) >= 0) o.weight_decay = (float)cli_real(options, OPTION_WEIGHT_DECAY);
     CAIRN_TRY(cairn_optimizer_create(s->device, &o, cairn_net_slab_count(s->net), &s->optimizer));
     for (int i = 0; i < cairn_net_parameter_count(s->net); i++) {
         const cairn_parameter *p = cairn_net_parameter(s->net, i);
