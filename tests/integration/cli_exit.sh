@@ -1,0 +1,28 @@
+# Exit codes that need a run under way: 130 and 143 when it is asked to stop, 6 when numbers are no longer finite, 5 out of memory.
+. "$CAIRN_SOURCE/tests/support/cli.sh"
+digits digits 12
+
+# The first signal ends the update, saves, and the run can go on; without a device of its own to wait for, the log tells when it is under way.
+stopped()
+{
+    local signal=$1 want=$2 run=run-$1 pid
+    "$CAIRN" train digits "${quick[@]}" --epochs 100000 --report-every 1 --run "$run" >.out 2>.err </dev/null &
+    pid=$!
+    for _ in $(seq 600); do
+        [ -s "$run/metrics.jsonl" ] && break
+        sleep 0.1
+    done
+    kill -"$signal" "$pid"
+    wait "$pid"
+    same "$?" "$want"
+    contains "$(tail -n 1 .err)" "--resume $run"
+    [ -s "$run/last.safetensors" ] || fail "$signal: nothing is saved"
+    passes "$CAIRN" predict "$run" digits/3/0001.png
+}
+stopped INT 130
+stopped TERM 143
+
+expect 6 "not finite" "$CAIRN" train digits "${quick[@]}" --optimizer sgd --learning-rate 100 --warmup 0 --epochs 5 --run wild
+expect 5 "out of memory" "$CAIRN" train digits "${quick[@]}" --memory-limit 3M --run tight
+expect 2 "ref" "$CAIRN" predict run-INT digits/3/0001.png --device tpu
+finish
