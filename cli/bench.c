@@ -5,6 +5,7 @@
 #include "cli/json.h"
 #include "cli/synthetic.h"
 #include "cli/table.h"
+#include <stddef.h>
 #include <stdlib.h>
 
 enum { FIRST_LOSSES = 3 };
@@ -49,8 +50,8 @@ static cairn_status time_steps(cli_synthetic *synthetic, int steps, measurement 
     if (status == CAIRN_OK) {
         m->step = 1e3 * median(seconds, steps);
         m->forward = 1e3 * median(seconds + steps, steps);
-        m->backward = 1e3 * median(seconds + 2 * steps, steps);
-        m->update = 1e3 * median(seconds + 3 * steps, steps);
+        m->backward = 1e3 * median(seconds + 2 * (ptrdiff_t)steps, steps);
+        m->update = 1e3 * median(seconds + 3 * (ptrdiff_t)steps, steps);
     }
     free(seconds);
     return status;

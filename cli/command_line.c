@@ -76,8 +76,10 @@ static cairn_status read_options(parser *p, poptContext context, const cli_comma
 static cairn_status take_arguments(cli_options *options, const char *const *argument)
 {
     const cli_command *command = options->command;
+    static const char *const none[] = {NULL};
     int count = 0;
-    while (argument && argument[count])
+    if (!argument) argument = none;
+    while (argument[count])
         count++;
     if (command->arguments_max >= 0 && count > command->arguments_max)
         return cairn_fail(CAIRN_USAGE, "%s: one argument too many; cairn %s %s is the form",
@@ -130,8 +132,9 @@ static char *append_word(char *to, const char *word)
     if (!plain) *to++ = '\'';
     for (; *word; word++) {
         if (*word == '\'') {
-            memcpy(to, "'\\'", 3);
-            to += 3;
+            *to++ = '\'';
+            *to++ = '\\';
+            *to++ = '\'';
         }
         *to++ = *word;
     }

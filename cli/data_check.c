@@ -23,7 +23,7 @@ typedef struct summary {
 
 static int by_pixels(const void *a, const void *b)
 {
-    const cli_picture *x = *(const cli_picture *const *)a, *y = *(const cli_picture *const *)b;
+    const cli_picture *x = a, *y = b;
     int64_t p = (int64_t)x->width * x->height, q = (int64_t)y->width * y->height;
     return p < q ? -1 : p > q;
 }
@@ -41,7 +41,7 @@ static void count_format(summary *s, const char *name)
 static cairn_status summarise(const cli_inspection *inspection, int classes, summary *s)
 {
     *s = (summary){.good = calloc((size_t)classes, sizeof *s->good)};
-    const cli_picture **sorted = calloc((size_t)inspection->count + 1, sizeof *sorted);
+    cli_picture *sorted = calloc((size_t)inspection->count + 1, sizeof *sorted);
     int64_t good = 0;
     if (!s->good || !sorted) {
         free(sorted);
@@ -53,13 +53,13 @@ static cairn_status summarise(const cli_inspection *inspection, int classes, sum
         if (picture->reason) continue;
         s->good[picture->label]++;
         count_format(s, picture->format);
-        sorted[good++] = picture;
+        sorted[good++] = *picture;
     }
     qsort(sorted, (size_t)good, sizeof *sorted, by_pixels);
     if (good > 0) {
-        s->smallest = *sorted[0];
-        s->median = *sorted[good / 2];
-        s->largest = *sorted[good - 1];
+        s->smallest = sorted[0];
+        s->median = sorted[good / 2];
+        s->largest = sorted[good - 1];
     }
     free(sorted);
     return CAIRN_OK;

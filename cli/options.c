@@ -22,12 +22,14 @@ int cli_option_find(const char *name)
 
 char *cli_options_default(const cli_command *command, cli_option_id id, char *text)
 {
-    for (const cli_default *d = command->defaults; d && d->text; d++)
-        if (d->id == id) return strcpy(text, d->text);
     const cli_option *option = &cli_option_table[id];
-    if (option->initial) return strcpy(text, option->initial);
-    if (cli_train_binding_default(id, text)) return text;
-    return strcpy(text, option->kind == OPTION_KIND_FLAG ? "no" : "");
+    const char *initial = option->initial;
+    for (const cli_default *d = command->defaults; d && d->text; d++)
+        if (d->id == id) initial = d->text;
+    if (!initial && cli_train_binding_default(id, text)) return text;
+    if (!initial) initial = option->kind == OPTION_KIND_FLAG ? "no" : "";
+    snprintf(text, CLI_DEFAULT_SIZE, "%s", initial);
+    return text;
 }
 
 /* The whole of `text` as a number; false otherwise. */

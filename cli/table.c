@@ -19,13 +19,27 @@ static char *copy(const char *text)
     return to ? memcpy(to, text, bytes) : NULL;
 }
 
+static bool begins_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
 /* Columns a UTF-8 text takes, one a character. */
 static int width_of(const char *text)
 {
     int width = 0;
     for (; *text; text++)
-        width += ((unsigned char)*text & 0xc0) != 0x80;
+        width += begins_character(*text);
     return width;
+}
+
+/* Bytes of the first `columns` characters of a UTF-8 text. */
+static int bytes_of(const char *text, int columns)
+{
+    const char *end = text;
+    for (; *end; end++)
+        if (begins_character(*end) && columns-- == 0) break;
+    return (int)(end - text);
 }
 
 /* A further row of NULLs. */
@@ -100,18 +114,14 @@ static void print_row(const cli_table *table, char **row, const int *width, FILE
 {
     for (int c = 0; c < table->columns; c++) {
         bool last = c == table->columns - 1;
-        int used = width_of(row[c]), space = width[c] > used ? width[c] - used : 0;
-        if (last && !table->right[c]) {
-            const char *end = row[c];
-            for (int n = 0; *end && n < width[c]; n++)
-                do
-                    end++;
-                while (((unsigned char)*end & 0xc0) == 0x80);
-            fprintf(stream, "%.*s", (int)(end - row[c]), row[c]);
-        } else if (table->right[c])
-            fprintf(stream, "%*s%s%*s", space, "", row[c], last ? 0 : GAP, "");
+        const char *cell = row[c] ? row[c] : "";
+        int used = width_of(cell), space = width[c] > used ? width[c] - used : 0;
+        if (last && !table->right[c])
+            fprintf(stream, "%.*s", bytes_of(cell, width[c]), cell);
+        else if (table->right[c])
+            fprintf(stream, "%*s%s%*s", space, "", cell, last ? 0 : GAP, "");
         else
-            fprintf(stream, "%s%*s", row[c], space + GAP, "");
+            fprintf(stream, "%s%*s", cell, space + GAP, "");
     }
     fputc('\n', stream);
 }

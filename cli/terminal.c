@@ -38,8 +38,10 @@ static void make_harmless(char *text)
 }
 
 /* One line, whole, whoever else is talking. `mark` stands before it in `style`. */
-static void line(cli_terminal *terminal, cli_style style, const char *mark, char *text)
+static void line(cli_terminal *terminal, cli_style style, const char *mark, const char *format, va_list arguments)
 {
+    char text[LINE];
+    vsnprintf(text, sizeof text, format, arguments);
     make_harmless(text);
     cairn_mutex_lock(terminal->mutex);
     erase(terminal);
@@ -87,29 +89,28 @@ void cli_terminal_destroy(cli_terminal *terminal)
     free(terminal);
 }
 
-#define FORMAT(text, format)                                                                                           \
-    char text[LINE];                                                                                                   \
-    va_list arguments;                                                                                                 \
-    va_start(arguments, format);                                                                                       \
-    vsnprintf(text, sizeof text, format, arguments);                                                                   \
-    va_end(arguments)
-
 void cli_say(cli_terminal *terminal, const char *format, ...)
 {
-    FORMAT(text, format);
-    line(terminal, CLI_PLAIN, "", text);
+    va_list arguments;
+    va_start(arguments, format);
+    line(terminal, CLI_PLAIN, "", format, arguments);
+    va_end(arguments);
 }
 
 void cli_warn(cli_terminal *terminal, const char *format, ...)
 {
-    FORMAT(text, format);
-    line(terminal, CLI_YELLOW, "warning: ", text);
+    va_list arguments;
+    va_start(arguments, format);
+    line(terminal, CLI_YELLOW, "warning: ", format, arguments);
+    va_end(arguments);
 }
 
 void cli_error(cli_terminal *terminal, const char *format, ...)
 {
-    FORMAT(text, format);
-    line(terminal, CLI_RED, "cairn: ", text);
+    va_list arguments;
+    va_start(arguments, format);
+    line(terminal, CLI_RED, "cairn: ", format, arguments);
+    va_end(arguments);
 }
 
 double cli_terminal_age(const cli_terminal *terminal)
@@ -124,37 +125,43 @@ bool cli_terminal_is_live(const cli_terminal *terminal)
 
 /* Puts a line feed for the bars between the parts of `text` where the next part wouldn't fit into `columns`, and returns the number of
  * rows. Parts longer than a row are cut. (A byte counts as a column: what is shown here is ASCII but for names.) */
-static int wrap(char *text, int columns)
+static int wrap(char *text, size_t columns)
 {
     static const char bar[] = " | ";
+    const size_t gap = sizeof bar - 1;
     int rows = 1;
-    char *row = text, *to = text;
-    for (const char *part = text; part;) {
-        const char *next = strstr(part, bar);
-        int length = next ? (int)(next - part) : (int)strlen(part), used = (int)(to - row);
-        if (used > 0 && used + (int)strlen(bar) + length > columns) {
-            *to++ = '\n';
+    size_t from = 0, to = 0, row = 0; /* places in text: what is read, what is written, where the row begins */
+    for (bool last = false; !last;) {
+        const char *next = strstr(text + from, bar);
+        size_t length = next ? (size_t)(next - text) - from : strlen(text + from),
+               kept = length < columns ? length : columns;
+        last = !next;
+        if (to > row && to - row + gap + length > columns) {
+            text[to++] = '\n';
             row = to;
             rows++;
-        } else if (used > 0) {
-            memmove(to, bar, strlen(bar));
-            to += strlen(bar);
+        } else if (to > row) {
+            memmove(text + to, bar, gap);
+            to += gap;
         }
-        int kept = length < columns ? length : columns;
-        memmove(to, part, (size_t)kept);
+        memmove(text + to, text + from, kept);
         to += kept;
-        part = next ? next + strlen(bar) : NULL;
+        from += length + gap;
     }
-    *to = '\0';
+    text[to] = '\0';
     return rows;
 }
 
 void cli_progress(cli_terminal *terminal, const char *format, ...)
 {
     if (!terminal->live) return;
-    FORMAT(text, format);
+    char text[LINE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     make_harmless(text);
-    int rows = wrap(text, cairn_os_terminal_width(stderr) - 1);
+    int rows = wrap(text, (size_t)cairn_os_terminal_width(stderr) - 1);
     cairn_mutex_lock(terminal->mutex);
     erase(terminal);
     fputs(text, stderr);

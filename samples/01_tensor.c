@@ -32,7 +32,7 @@ static cairn_status show_tensor(cairn_device *device, cairn_shape shape)
 {
     cairn_slab slab = {0};
     cairn_status status = CAIRN_OK;
-    float value[24], back[24];
+    float value[24] = {0}, back[24] = {0};
     int64_t count = cairn_shape_count(shape);
 
     /* Numbers from a counter-based generator: number i depends on the seed and on i alone, never on what was drawn before. */

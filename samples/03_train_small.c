@@ -43,7 +43,7 @@ static cairn_status feed(cairn_net *net, const targets *t, uint64_t first)
     for (int n = 0; n < BATCH; n++)
         label[n] = draw(first + (uint64_t)n, pictures + (long)n * PIXELS);
     cairn_tensor input = cairn_net_input(net);
-    CAIRN_TRY(cairn_tensor_write(&input, pictures, BATCH * PIXELS));
+    CAIRN_TRY(cairn_tensor_write(&input, pictures, cairn_shape_count(input.shape)));
     return cairn_device_upload(cairn_net_device(net), t->labels.data, label, sizeof label);
 }
 

@@ -58,14 +58,14 @@ static void memory_row(const char *what, size_t bytes, void (*line)(void *, cons
 cairn_status cairn_model_table(const cairn_net *net, void (*line)(void *context, const char *text), void *context)
 {
     if (!line) return cairn_fail(CAIRN_USAGE, "model table: there is nowhere to write it to");
-    char text[160], parameters[32], flops[32];
+    char text[160], parameters[32];
     int64_t batch = cairn_net_batch(net);
     row("layer", "output", "parameters", "MFLOP", "memory", batch ? "algorithm" : "", line, context);
     for (int i = 0; i < cairn_net_layer_count(net); i++)
         layer_row(net, i, line, context);
-    snprintf(text, sizeof text, "%-22s %12s %9s", "forward, one picture",
+    snprintf(text, sizeof text, "%-22s %12s %9.1f", "forward, one picture",
              format_count(cairn_net_parameters_total(net), parameters, sizeof parameters),
-             format_count((cairn_net_macs(net) * 2 + 500000) / 1000000, flops, sizeof flops));
+             2e-6 * (double)cairn_net_macs(net));
     line(context, text);
     if (batch == 0) return CAIRN_OK;
 
