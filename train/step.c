@@ -12,6 +12,7 @@ struct cairn_stepper {
     cairn_feed *feed;
     float *class_weights; /* [classes], or NULL */
     float *scale;         /* [batch] */
+    float *first_weights; /* host copy of the first parameter, as it lies in the slab */
     int slice;            /* slots of one pass */
     size_t picture_bytes;
 };
@@ -26,7 +27,9 @@ cairn_status cairn_stepper_create(const cairn_step_options *options, cairn_stepp
     s->slice = (int)cairn_net_batch(options->net);
     s->picture_bytes = (size_t)options->preprocess.size * (size_t)options->preprocess.size * 3;
     s->scale = calloc((size_t)options->batch, sizeof *s->scale);
-    if (!s->scale) CAIRN_TRY_DONE(cairn_fail(CAIRN_MEMORY, "no memory for %d sample weights", options->batch));
+    s->first_weights = malloc((size_t)cairn_net_parameter(options->net, 0)->count * sizeof *s->first_weights);
+    if (!s->scale || !s->first_weights)
+        CAIRN_TRY_DONE(cairn_fail(CAIRN_MEMORY, "no memory for %d sample weights", options->batch));
     if (options->class_weights) {
         size_t bytes = (size_t)cairn_net_classes(options->net) * sizeof(float);
         s->class_weights = malloc(bytes);
@@ -46,6 +49,7 @@ void cairn_stepper_destroy(cairn_stepper *stepper)
     cairn_feed_destroy(stepper->feed);
     free(stepper->class_weights);
     free(stepper->scale);
+    free(stepper->first_weights);
     free(stepper);
 }
 
@@ -106,6 +110,24 @@ static cairn_status explain_nonfinite(cairn_stepper *s, const cairn_batch *batch
     return cairn_fail_nonfinite(found, what, advice);
 }
 
+/* A gradient that is not finite need not show in the loss, for a ReLU turns NaN into 0; but going backward it reaches the first layer. */
+static cairn_status check_first_weights(cairn_stepper *s, float rate)
+{
+    const cairn_net *net = s->options.net;
+    const cairn_parameter *first = cairn_net_parameter(net, 0);
+    const float *weights = (const float *)cairn_net_weights(net).data + first->offset;
+    CAIRN_TRY(cairn_device_download(cairn_net_device(net), s->first_weights, weights,
+                                    (size_t)first->count * sizeof *weights));
+    for (int64_t i = 0; i < first->count; i++)
+        if (!isfinite(s->first_weights[i]))
+            return cairn_fail(CAIRN_NONFINITE,
+                              "update %" PRId64 ": %s is not finite after it: the learning rate (%.3g) is too high: "
+                              "try --learning-rate %.2g, or a longer --warmup",
+                              cairn_optimizer_updates(s->options.optimizer), first->name, (double)rate,
+                              (double)rate / 3);
+    return CAIRN_OK;
+}
+
 cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch, cairn_step_outcome *out)
 {
     cairn_stepper *s = stepper;
@@ -125,5 +147,6 @@ cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch,
     if (!isfinite(out->totals[0])) return explain_nonfinite(s, batch, out->learning_rate);
 
     cairn_slab weights = cairn_net_weights(o->net), gradients = cairn_net_gradients(o->net);
-    return cairn_optimizer_step(o->optimizer, &weights, &gradients, out->learning_rate);
+    CAIRN_TRY(cairn_optimizer_step(o->optimizer, &weights, &gradients, out->learning_rate));
+    return check_first_weights(s, out->learning_rate);
 }

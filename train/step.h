@@ -36,8 +36,8 @@ typedef struct cairn_step_outcome {
 cairn_status cairn_stepper_create(const cairn_step_options *options, cairn_stepper **out);
 void cairn_stepper_destroy(cairn_stepper *stepper); /* NULL is allowed */
 
-/* Runs the update that cairn_optimizer_updates says is next. CAIRN_NONFINITE when the loss is not finite, naming the first layer whose output
- * is not; the weights are then as before the update. */
+/* Runs the update that cairn_optimizer_updates says is next. CAIRN_NONFINITE when the loss is not finite, naming the first parameter or layer
+ * that is not (the weights are then as before the update), or when the first parameter isn't after it. */
 cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch, cairn_step_outcome *out);
 
 #endif

@@ -139,12 +139,14 @@ static cairn_status make_net(trainer *t)
     CAIRN_TRY(cairn_model_create(o->model, o->preset, t->state.classes, &t->state.model_options, &t->net));
     const cairn_net_options net = {.batch = o->micro_batch, .train = true, .dtype = CAIRN_F32, .seed = o->seed};
     CAIRN_TRY(cairn_net_plan(t->net, o->device, &net));
+    /* Before the optimizer's state is there, because filling a large weight takes memory of its own for a moment. */
+    if (!t->source) CAIRN_TRY(cairn_net_init(t->net, o->seed));
     CAIRN_TRY(cairn_optimizer_create(o->device, &o->optimizer, cairn_net_slab_count(t->net), &t->optimizer));
     for (int p = 0; p < cairn_net_parameter_count(t->net); p++) {
         const cairn_parameter *parameter = cairn_net_parameter(t->net, p);
         CAIRN_TRY(cairn_optimizer_add(t->optimizer, parameter->offset, parameter->count, parameter->decay));
     }
-    if (!t->source) return cairn_net_init(t->net, o->seed);
+    if (!t->source) return CAIRN_OK;
     CAIRN_TRY(cairn_checkpoint_load(t->source, t->net, t->optimizer));
     cairn_checkpoint_drop_tensors(t->source); /* hundreds of megabytes that training doesn't need */
     return CAIRN_OK;

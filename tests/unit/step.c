@@ -181,6 +181,21 @@ static void the_first_layer_that_overflows_is_named(void)
     rig_close(&r);
 }
 
+/* A rate without bounds makes the first weights infinite at once, though the loss before was fine. */
+static void a_weight_that_overflows_is_seen_at_once(void)
+{
+    rig r;
+    cairn_step_outcome outcome;
+    fill_batch(BATCH);
+    REQUIRE_OK(rig_open(&r, 4, NULL, 3e38f));
+    cairn_status status = CAIRN_OK;
+    for (int i = 0; i < 3 && status == CAIRN_OK; i++)
+        status = cairn_stepper_run(r.stepper, &batch, &outcome);
+    CHECK_INT(status, CAIRN_NONFINITE);
+    CHECK(strstr(cairn_error_last()->message, "--learning-rate"));
+    rig_close(&r);
+}
+
 int main(void)
 {
     RUN(slices_add_up_to_the_batch);
@@ -188,5 +203,6 @@ int main(void)
     RUN(no_readable_picture_makes_no_update);
     RUN(an_infinite_weight_is_named);
     RUN(the_first_layer_that_overflows_is_named);
+    RUN(a_weight_that_overflows_is_seen_at_once);
     return test_result();
 }
