@@ -115,7 +115,7 @@ int main(void)
 {
     for (const cairn_backend *const *backend = cairn_backends(); *backend; backend++) {
         if (strcmp((*backend)->name, "ref") == 0) continue;
-        if (conformance_open((*backend)->name, &pair) != CAIRN_OK) {
+        if (conformance_open((*backend)->name, NULL, &pair) != CAIRN_OK) {
             TEST_FAIL("%s", cairn_error_last()->message);
             continue;
         }

@@ -175,7 +175,7 @@ static bool accepts(const cairn_backend *table, operation *op, char *text, size_
     conformance pair;
     bool accepted = false;
     snprintf(text, size, "the devices can't be opened");
-    if (conformance_open("ref", &pair) != CAIRN_OK) return false;
+    if (conformance_open("ref", NULL, &pair) != CAIRN_OK) return false;
     pair.tested->backend = table;
     operation_prepare(op, 3);
     accepted = conformance_holds(&pair, op, tolerance, text, size);

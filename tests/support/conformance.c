@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-cairn_status conformance_open(const char *tested, conformance *out)
+cairn_status conformance_open(const char *tested, const cairn_device_options *options, conformance *out)
 {
     *out = (conformance){0};
     CAIRN_TRY(cairn_device_open("ref", NULL, &out->ref));
-    cairn_status status = cairn_device_open(tested, NULL, &out->tested);
+    cairn_status status = cairn_device_open(tested, options, &out->tested);
     if (status != CAIRN_OK) conformance_close(out);
     return status;
 }

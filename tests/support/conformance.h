@@ -1,7 +1,7 @@
 /* conformance.h - one operation on two devices: ref, which is right by definition, and the one under test.
  *
  *     conformance pair;
- *     REQUIRE_OK(conformance_open("cpu", &pair));
+ *     REQUIRE_OK(conformance_open("cpu", NULL, &pair));
  *     if (!conformance_holds(&pair, &op, 1e-5, text, sizeof text)) TEST_FAIL("%s", text);
  *     conformance_close(&pair);
  */
@@ -14,7 +14,8 @@ typedef struct conformance {
     cairn_device *ref, *tested;
 } conformance;
 
-cairn_status conformance_open(const char *tested, conformance *out);
+/* `options` are the tested device's; NULL for the usual. */
+cairn_status conformance_open(const char *tested, const cairn_device_options *options, conformance *out);
 void conformance_close(conformance *pair);
 
 /* What an algorithm may be off by (relative L2): `direct`, or 1e-4 where it is Winograd's, whose transforms cost about a digit. */
