@@ -12,7 +12,7 @@
 
 #define CAIRN_MAX_RANK 4
 
-/* Dimensions past `rank` are 1, so shapes compare bytewise and a 2-D (N, C) reads as (N, C, 1, 1). */
+/* Dimensions past `rank` are 1, so a 2-D (N, C) reads as (N, C, 1, 1). */
 typedef struct cairn_shape {
     int rank; /* 0 (a scalar) to CAIRN_MAX_RANK */
     int64_t dim[CAIRN_MAX_RANK];
