@@ -29,7 +29,11 @@ static void fill(const cairn_parameter *parameter, cairn_rng rng, float *values,
     int parts = useful < 1 ? 1 : useful < threads ? (int)useful : threads;
     if (parts > MAX_THREADS) parts = MAX_THREADS;
     for (int i = 0; i < parts; i++) {
-        tasks[i] = (fill_task){parameter, rng, values, count * i / parts, count * (i + 1) / parts};
+        tasks[i] = (fill_task){.parameter = parameter,
+                               .rng = rng,
+                               .values = values,
+                               .begin = count * i / parts,
+                               .end = count * (i + 1) / parts};
         if (i + 1 == parts || cairn_thread_start(&started[i], "cairn-init", run_task, &tasks[i]) != CAIRN_OK) {
             started[i] = NULL;
             run_task(&tasks[i]);

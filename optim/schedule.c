@@ -50,9 +50,10 @@ static double progress(const cairn_schedule *s, int64_t update)
 static double decay(const cairn_schedule *s, int64_t update)
 {
     static const double pi = 3.14159265358979323846;
+    int64_t drops = s->kind == CAIRN_SCHEDULE_STEP ? update / s->step_size : 0;
     switch (s->kind) {
     case CAIRN_SCHEDULE_STEP:
-        return pow((double)s->gamma, (double)(update / s->step_size));
+        return pow((double)s->gamma, (double)drops);
     case CAIRN_SCHEDULE_COSINE:
         return 0.5 * (1 + cos(pi * progress(s, update)));
     case CAIRN_SCHEDULE_POLYNOMIAL:

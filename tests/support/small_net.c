@@ -50,9 +50,17 @@ cairn_status small_net_dropout(cairn_net *net)
 cairn_status small_net_open(const char *backend, small_net_layers *layers, const cairn_net_options *options,
                             small_net *out)
 {
+    cairn_device *device;
     *out = (small_net){0};
+    CAIRN_TRY(cairn_device_open(backend, &(cairn_device_options){.deterministic = true}, &device));
+    return small_net_open_on(device, layers, options, out);
+}
+
+cairn_status small_net_open_on(cairn_device *device, small_net_layers *layers, const cairn_net_options *options,
+                               small_net *out)
+{
     size_t bytes = (size_t)options->batch * sizeof(float);
-    CAIRN_TRY(cairn_device_open(backend, &(cairn_device_options){.deterministic = true}, &out->device));
+    *out = (small_net){.device = device};
     CAIRN_TRY(cairn_net_create("small", 3, 13, 13, &out->net));
     CAIRN_TRY(layers(out->net));
     CAIRN_TRY(cairn_net_plan(out->net, out->device, options));

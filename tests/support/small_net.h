@@ -34,6 +34,9 @@ cairn_status small_net_dropout(cairn_net *net);
 /* Opens the device (deterministic, so that two nets choose alike), builds, plans and initialises the net with seed 1. */
 cairn_status small_net_open(const char *backend, small_net_layers *layers, const cairn_net_options *options,
                             small_net *out);
+/* The same on a device that is open; it belongs to the small net from then on. */
+cairn_status small_net_open_on(cairn_device *device, small_net_layers *layers, const cairn_net_options *options,
+                               small_net *out);
 void small_net_close(small_net *s); /* also after a failed open */
 
 /* Writes images first .. first + batch - 1 of an endless set, and their labels; the update has `samples` images in all. */

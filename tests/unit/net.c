@@ -279,7 +279,7 @@ static void the_table_says_what_costs_nothing(void)
 /* conv1 8 * 11 * 11 * 27, conv2 12 * 5 * 5 * 36, fc3 48 * 24, fc4 24 * 5; conv1 gives no data gradient. */
 static void costs_add_up(void)
 {
-    int64_t conv1 = 8 * 11 * 11 * 27, rest = 12 * 5 * 5 * 36 + 48 * 24 + 24 * 5;
+    const int64_t conv1 = 8 * 11 * 11 * 27, rest = 12 * 5 * 5 * 36 + 48 * 24 + 24 * 5;
     cairn_net *net = create(3, 13, 13);
     CHECK_OK(small_net_convolutional(net));
     CHECK_INT(cairn_net_macs(net), conv1 + rest);
