@@ -119,7 +119,7 @@ static cairn_status end_report(trainer *t)
     read_memory(t);
     status =
         put_line(t, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:f}", "kind", "train", "epoch",
-                              (json_int_t)(t->state.epoch + 1), "update", (json_int_t)t->state.update, "loss",
+                              (json_int_t)t->state.epoch + 1, "update", (json_int_t)t->state.update, "loss",
                               cairn_metrics_loss(&w->metrics), "top1", cairn_metrics_top1(&w->metrics), "learning_rate",
                               t->learning_rate, "images_per_second", window_rate(w), "waiting", window_waiting(t, w),
                               "memory", (json_int_t)t->memory, "seconds", cairn_os_seconds() - t->start));
@@ -216,7 +216,7 @@ cairn_status trainer_report_evaluated(trainer *t, const cairn_evaluation *evalua
                                text, sizeof text))
         cairn_log_write(t->log, CAIRN_LOG_WARNING, "%s", text);
     json_t *line = json_pack("{s:s, s:I, s:I, s:I, s:I, s:f, s:f, s:b, s:f}", "kind", "evaluation", "epoch",
-                             (json_int_t)(t->state.epoch + 1), "update", (json_int_t)t->state.update, "samples",
+                             (json_int_t)t->state.epoch + 1, "update", (json_int_t)t->state.update, "samples",
                              (json_int_t)v->samples, "unreadable", (json_int_t)v->unreadable, "loss", v->loss, "top1",
                              v->top1, "best", (int)best, "seconds", v->seconds);
     if (line && show_top5 && json_object_set_new(line, "top5", json_real(v->top5)) != 0) {

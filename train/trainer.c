@@ -61,7 +61,7 @@ static cairn_status run(trainer *t)
 
 cairn_status cairn_train(const cairn_train_options *options, cairn_train_result *result)
 {
-    cairn_train_result own;
+    cairn_train_result own = {0};
     trainer t = {.options = *options, .result = result ? result : &own, .log = options->log};
     *t.result = (cairn_train_result){0};
     t.start = cairn_os_seconds();
