@@ -108,7 +108,8 @@ const cli_option cli_option_table[OPTION_COUNT] = {
     [OPTION_MEMORY_LIMIT] = NUMBER(SIZE, ON_DEVICE, device, "memory-limit", "BYTES", 1e6, 1e15,
         "most that the device may hold, as 800M or 2G", WORD("none", 0), .initial = "none"),
     [OPTION_PLAN_CACHE] = TEXT(ON_DEVICE, device, "plan-cache", "FOLDER",
-        "where timed choices of algorithms are remembered; auto is cairn/ in the user's cache, none forgets them", .initial = "auto"),
+        "where timed choices of algorithms are remembered; auto is cairn/ in the user's cache, none forgets them",
+        WORD("auto", 0), .initial = "auto"),
 
     [OPTION_TOP] = NUMBER(INTEGER, PREDICT, output, "top", "N", 1, 1000, "classes told of each picture", .initial = "3"),
     [OPTION_JSON] = FLAG(EVAL | PREDICT | BENCH | DATA_CHECK, output, "json", "one JSON object on stdout in place of the table"),
