@@ -36,6 +36,15 @@ typedef struct cairn_slab {
 cairn_status cairn_slab_create(cairn_device *device, size_t bytes, const char *holder, cairn_slab *out);
 void cairn_slab_destroy(cairn_slab *slab); /* idempotent */
 
+/* Tensors in an f32 slab begin at multiples of so many elements: 64 bytes, a cache line and a vector register. */
+#define CAIRN_SLAB_ALIGNMENT 16
+
+/* `elements` up to the next multiple of it. */
+static inline int64_t cairn_slab_align(int64_t elements)
+{
+    return (elements + CAIRN_SLAB_ALIGNMENT - 1) / CAIRN_SLAB_ALIGNMENT * CAIRN_SLAB_ALIGNMENT;
+}
+
 cairn_tensor cairn_tensor_view(cairn_device *device, void *data, cairn_shape shape, cairn_dtype dtype,
                                const cairn_layout *layout);
 

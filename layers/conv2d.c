@@ -39,25 +39,10 @@ static cairn_status infer(const cairn_layer *layer, cairn_shape src, cairn_shape
 static int parameters(const cairn_layer *layer, cairn_shape src, cairn_layer_parameter out[CAIRN_LAYER_PARAMETERS])
 {
     const cairn_conv2d_options *o = options_of(layer);
-    int64_t taps = o->kernel * o->kernel, fan_in = src.dim[1] / o->groups * taps,
-            fan_out = o->out_channels / o->groups * taps;
-    out[0] = (cairn_layer_parameter){
-        .suffix = "weight",
-        .shape = cairn_shape_make(4, o->out_channels, src.dim[1] / o->groups, o->kernel, o->kernel),
-        .init = cairn_init_resolve(o->weight_init, (cairn_init){CAIRN_INIT_HE_UNIFORM, 1.0f}),
-        .fan_in = fan_in,
-        .fan_out = fan_out,
-        .decay = true,
-    };
-    if (o->no_bias) return 1;
-    out[1] = (cairn_layer_parameter){
-        .suffix = "bias",
-        .shape = cairn_shape_make(1, o->out_channels),
-        .init = cairn_init_resolve(o->bias_init, (cairn_init){CAIRN_INIT_CONSTANT, 0.0f}),
-        .fan_in = fan_in,
-        .fan_out = fan_out,
-    };
-    return 2;
+    int64_t taps = o->kernel * o->kernel, inputs = src.dim[1] / o->groups, outputs = o->out_channels / o->groups;
+    cairn_shape weight = cairn_shape_make(4, o->out_channels, inputs, o->kernel, o->kernel);
+    return cairn_layer_weight_and_bias(weight, inputs * taps, outputs * taps, o->weight_init, o->no_bias, o->bias_init,
+                                       out);
 }
 
 static int64_t macs(const cairn_layer *layer, cairn_shape src, cairn_shape dst)

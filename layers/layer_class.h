@@ -72,8 +72,10 @@ struct cairn_layer {
 cairn_layer *cairn_layer_create(const cairn_layer_class *class, size_t bytes);
 void cairn_layer_destroy(cairn_layer *layer); /* NULL is allowed */
 
-/* `asked`, or `otherwise` where it is CAIRN_INIT_DEFAULT. */
-cairn_init cairn_init_resolve(cairn_init asked, cairn_init otherwise);
+/* The parameters of a layer that multiplies: a weight, of which dim[0] is the outputs, started by He's rule unless `weight_init` says
+ * otherwise, and unless `no_bias` a bias of zeros. Returns how many. */
+int cairn_layer_weight_and_bias(cairn_shape weight, int64_t fan_in, int64_t fan_out, cairn_init weight_init,
+                                bool no_bias, cairn_init bias_init, cairn_layer_parameter out[CAIRN_LAYER_PARAMETERS]);
 
 /* CAIRN_USAGE unless the shape is (N, C, H, W), or (N, I). */
 cairn_status cairn_layer_expect_image(cairn_shape src);

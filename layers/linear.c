@@ -23,23 +23,9 @@ static cairn_status infer(const cairn_layer *layer, cairn_shape src, cairn_shape
 static int parameters(const cairn_layer *layer, cairn_shape src, cairn_layer_parameter out[CAIRN_LAYER_PARAMETERS])
 {
     const cairn_linear_options *o = options_of(layer);
-    out[0] = (cairn_layer_parameter){
-        .suffix = "weight",
-        .shape = cairn_shape_make(2, o->out_features, src.dim[1]),
-        .init = cairn_init_resolve(o->weight_init, (cairn_init){CAIRN_INIT_HE_UNIFORM, 1.0f}),
-        .fan_in = src.dim[1],
-        .fan_out = o->out_features,
-        .decay = true,
-    };
-    if (o->no_bias) return 1;
-    out[1] = (cairn_layer_parameter){
-        .suffix = "bias",
-        .shape = cairn_shape_make(1, o->out_features),
-        .init = cairn_init_resolve(o->bias_init, (cairn_init){CAIRN_INIT_CONSTANT, 0.0f}),
-        .fan_in = src.dim[1],
-        .fan_out = o->out_features,
-    };
-    return 2;
+    cairn_shape weight = cairn_shape_make(2, o->out_features, src.dim[1]);
+    return cairn_layer_weight_and_bias(weight, src.dim[1], o->out_features, o->weight_init, o->no_bias, o->bias_init,
+                                       out);
 }
 
 static int64_t macs(const cairn_layer *layer, cairn_shape src, cairn_shape dst)

@@ -1,13 +1,6 @@
 #include "core/memory_plan.h"
 #include "layers/net_state.h"
 
-enum { SLAB_ALIGNMENT = 16 }; /* elements: 64 bytes, a cache line and a vector register */
-
-static int64_t align(int64_t elements)
-{
-    return (elements + SLAB_ALIGNMENT - 1) / SLAB_ALIGNMENT * SLAB_ALIGNMENT;
-}
-
 /* ---- parameters ---- */
 
 static void place_parameters_of(cairn_net *net, const net_layer *layer, int64_t *end)
@@ -18,7 +11,7 @@ static void place_parameters_of(cairn_net *net, const net_layer *layer, int64_t 
         size_t bytes = cairn_layout_bytes(net->device, parameter->shape, CAIRN_F32, parameter->layout);
         parameter->offset = *end;
         parameter->count = (int64_t)(bytes / sizeof(float));
-        *end = align(*end + parameter->count);
+        *end = cairn_slab_align(*end + parameter->count);
     }
 }
 
@@ -32,7 +25,7 @@ cairn_status net_place_parameters(cairn_net *net)
     int64_t running = 0;
     for (int i = 0; i < net->buffer_count; i++) {
         net->buffers[i].offset = running;
-        running = align(running + net->buffers[i].count);
+        running = cairn_slab_align(running + net->buffers[i].count);
     }
     size_t bytes = (size_t)end * sizeof(float);
     CAIRN_TRY(cairn_slab_create(net->device, bytes, "weights", &net->weights));

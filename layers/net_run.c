@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static cairn_status check_planned(const cairn_net *net, bool train)
+cairn_status net_check_planned(const cairn_net *net, bool train)
 {
     if (!net->planned) return cairn_fail(CAIRN_USAGE, "%s: is not planned; call cairn_net_plan first", net->name);
     if (train && !net->options.train)
@@ -49,7 +49,7 @@ static cairn_status run_forward(const cairn_net *net, const net_step *step, cons
 
 cairn_status cairn_net_forward(cairn_net *net, const cairn_forward *forward)
 {
-    CAIRN_TRY(check_planned(net, forward->train));
+    CAIRN_TRY(net_check_planned(net, forward->train));
     if (forward->check_finite && check_finite(net, "the input", net->input) != CAIRN_OK)
         return cairn_error_add_context("%s", net->name);
     net->forward = *forward;
@@ -73,7 +73,7 @@ static cairn_status run_backward(const cairn_net *net, const net_step *step, boo
 
 cairn_status cairn_net_backward(cairn_net *net, bool accumulate)
 {
-    CAIRN_TRY(check_planned(net, true));
+    CAIRN_TRY(net_check_planned(net, true));
     if (!net->forward.train)
         return cairn_fail(CAIRN_USAGE, "%s: backward needs a training forward before it", net->name);
     for (int i = net->forward_count; i < net->step_count; i++) {
@@ -83,34 +83,5 @@ cairn_status cairn_net_backward(cairn_net *net, bool accumulate)
             return cairn_error_add_context("backward");
         }
     }
-    return CAIRN_OK;
-}
-
-/* ---- loss ---- */
-
-cairn_status cairn_net_loss(cairn_net *net, const cairn_loss *loss)
-{
-    CAIRN_TRY(check_planned(net, loss->train));
-    const net_value *logits = &net->values[net->output];
-    char text[64];
-    if (logits->shape.rank != 2)
-        return cairn_fail(CAIRN_USAGE, "%s: a loss needs an output (N, classes), but it is %s: end the net with linear",
-                          net->name, cairn_shape_format(logits->shape, text, sizeof text));
-    if (!(loss->smoothing >= 0.0f && loss->smoothing < 1.0f))
-        return cairn_fail(CAIRN_USAGE, "label smoothing is %g; it must be at least 0 and below 1",
-                          (double)loss->smoothing);
-    const cairn_softmax_loss arguments = {
-        .batch = logits->shape.dim[0],
-        .classes = logits->shape.dim[1],
-        .logits = logits->data,
-        .labels = loss->labels,
-        .scale = loss->scale,
-        .class_weights = loss->class_weights,
-        .smoothing = loss->smoothing,
-        .dlogits = loss->train ? net->values[net->diff_output].data : NULL,
-        .totals = loss->totals,
-    };
-    if (net->device->backend->softmax_loss(net->device, &arguments) != CAIRN_OK)
-        return cairn_error_add_context("softmax loss");
     return CAIRN_OK;
 }

@@ -94,6 +94,9 @@ static inline int net_last_time(const cairn_net *net)
 /* Passes a failure up with the layer's name and kind before it. */
 cairn_status net_layer_failed(const net_layer *layer);
 
+/* CAIRN_USAGE unless the net is planned, with train where that is asked. */
+cairn_status net_check_planned(const cairn_net *net, bool train);
+
 /* The first layer that has parameters; layer_count when none has. */
 int net_first_trainable(const cairn_net *net);
 

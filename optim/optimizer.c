@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STATES = 2, SEGMENT_ALIGNMENT = 16 };
+enum { MAX_STATES = 2 };
 
 static const char *const names[] = {"sgd", "adam", "adamw"};
 enum { KINDS = sizeof names / sizeof *names };
@@ -104,28 +104,24 @@ void cairn_optimizer_destroy(cairn_optimizer *optimizer)
 
 /* ---- segments ---- */
 
-static int64_t align(int64_t elements)
-{
-    return (elements + SEGMENT_ALIGNMENT - 1) / SEGMENT_ALIGNMENT * SEGMENT_ALIGNMENT;
-}
-
 /* Longer by a run that begins where the last one ends, or after its padding: the padding is zeros and an update keeps it so. */
 static bool extend(cairn_optimizer *optimizer, const cairn_update_segment *added)
 {
     if (optimizer->segment_count == 0) return false;
     cairn_update_segment *last = &optimizer->segments[optimizer->segment_count - 1];
-    if (last->weight_decay != added->weight_decay || align(last->offset + last->count) != added->offset) return false;
+    if (last->weight_decay != added->weight_decay || cairn_slab_align(last->offset + last->count) != added->offset)
+        return false;
     last->count = added->offset + added->count - last->offset;
     return true;
 }
 
 cairn_status cairn_optimizer_add(cairn_optimizer *optimizer, int64_t offset, int64_t count, bool is_weight)
 {
-    if (offset < 0 || count < 1 || offset % SEGMENT_ALIGNMENT != 0 || offset > optimizer->count - count)
+    if (offset < 0 || count < 1 || offset % CAIRN_SLAB_ALIGNMENT != 0 || offset > optimizer->count - count)
         return cairn_fail(CAIRN_USAGE,
                           "optimizer: a run of %lld elements at %lld; it must start at a multiple of %d and lie in the "
                           "%lld of the slab",
-                          (long long)count, (long long)offset, SEGMENT_ALIGNMENT, (long long)optimizer->count);
+                          (long long)count, (long long)offset, CAIRN_SLAB_ALIGNMENT, (long long)optimizer->count);
     bool decayed = is_weight || optimizer->options.decay_biases;
     const cairn_update_segment added = {offset, count, decayed ? optimizer->options.weight_decay : 0.0f};
     if (extend(optimizer, &added)) return CAIRN_OK;
