@@ -24,13 +24,14 @@ typedef enum cairn_conv2d_pass {
 /* A convolution whose operands lie in blocked layouts, f32. With b = block:
  *   src, diff_src         nChw<b>c: [batch][channels / b][height][width][b]
  *   dst, diff_dst         the same of out_channels, out_height, out_width
- *   weights, diff_weights OIhw<b>i<b>o: [out_channels / b][channels / b][kernel][kernel][b in][b out]
+ *   weights, diff_weights OIhw<b>i<b>o a group: [group][out_channels / groups / b][channels / groups / b][kernel][kernel][b in][b out]
  *   bias, diff_bias       [out_channels]
- * Channels and out_channels are multiples of b. Buffers are 64-byte aligned. */
+ * A group's channels and out_channels are multiples of b. Buffers are 64-byte aligned. */
 typedef struct cairn_conv2d_problem {
     int64_t batch, channels, height, width;
     int64_t out_channels, out_height, out_width;
     int64_t kernel, stride, pad; /* square */
+    int64_t groups;              /* at least 1 */
     int block;                   /* 8 or 16 */
     int threads;                 /* of the OpenMP team that run() works with */
     bool has_bias, relu;

@@ -39,7 +39,9 @@ static cairn_status are_blocked(cairn_cpu *cpu, const cairn_conv2d_desc *desc, c
     bool wide = cpu->block == 16;
     CAIRN_TRY(cairn_layout_tag(cpu, desc->src, wide ? dnnl_nChw16c : dnnl_nChw8c, &src));
     CAIRN_TRY(cairn_layout_tag(cpu, cairn_conv2d_dst(desc), wide ? dnnl_nChw16c : dnnl_nChw8c, &dst));
-    CAIRN_TRY(cairn_layout_tag_dims(cpu, rank, dims, wide ? dnnl_OIhw16i16o : dnnl_OIhw8i8o, &weights));
+    dnnl_format_tag_t tag =
+        rank == 5 ? (wide ? dnnl_gOIhw16i16o : dnnl_gOIhw8i8o) : (wide ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
+    CAIRN_TRY(cairn_layout_tag_dims(cpu, rank, dims, tag, &weights));
     *out = homes->src == src && homes->dst == dst && homes->weights == weights;
     return CAIRN_OK;
 }
@@ -50,8 +52,8 @@ static cairn_status create_own_winograd(cairn_cpu *cpu, const cairn_conv2d_desc 
 {
     bool blocked;
     *out = NULL;
-    if (desc->groups > 1 || desc->kernel_h != desc->kernel_w || desc->stride_h != desc->stride_w ||
-        desc->pad_h != desc->pad_w || desc->src.dim[1] % cpu->block || desc->out_channels % cpu->block)
+    if (desc->kernel_h != desc->kernel_w || desc->stride_h != desc->stride_w || desc->pad_h != desc->pad_w ||
+        desc->src.dim[1] / desc->groups % cpu->block || desc->out_channels / desc->groups % cpu->block)
         return CAIRN_OK;
     CAIRN_TRY(are_blocked(cpu, desc, homes, &blocked));
     if (!blocked) return CAIRN_OK;
@@ -66,6 +68,7 @@ static cairn_status create_own_winograd(cairn_cpu *cpu, const cairn_conv2d_desc 
                                           .kernel = desc->kernel_h,
                                           .stride = desc->stride_h,
                                           .pad = desc->pad_h,
+                                          .groups = desc->groups,
                                           .block = cpu->block,
                                           .threads = cpu->base.threads,
                                           .has_bias = desc->has_bias,

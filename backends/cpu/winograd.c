@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Tiles of a block and of a chunk, about: whole bands are taken. Fewer tiles use each transformed filter, or each sum in memory,
- * less often; more don't fit the caches. */
-enum { BLOCK_TILES = 36, CHUNK_TILES = 144 };
+/* Tiles of a block and of a chunk, about: whole bands are taken. With fewer, the transformed filters of a forward pass, or the sums of
+ * a backward pass to them, come from memory more often; with more, a block leaves the caches and the threads idle at the end. */
+enum { LEAST_BLOCK_TILES = 24, MOST_BLOCK_TILES = 72, CHUNK_TILES = 144 };
+enum { BLOCKS_PER_THREAD = 3 };
+enum { SLICE_CHANNELS = 64 }; /* output channels whose products are in memory at a time, in a forward pass */
 
 /* Matrices at a place in the workspace; `shape.data` is filled in by at(). */
 typedef struct region {
@@ -27,13 +29,14 @@ typedef struct winograd {
     cairn_winograd_tiling tiling;
     int lanes, threads;
     bool has_bias, relu, flipped;
-    /* What is transformed by B and what by A: src and dst, for backward to the data diff_dst and diff_src. */
+    int groups;
+    /* What is transformed by B and what by A: src and dst, for backward to the data diff_dst and diff_src. Blocks of a group. */
     int in_blocks, in_height, in_width, out_blocks, out_height, out_width;
     ptrdiff_t bands, block_bands; /* of the batch, of a block or chunk */
-    ptrdiff_t panels;             /* of the output's channels, 2 lanes each; the last may be half used */
-    ptrdiff_t chunk_panels;       /* forward: of them at a time */
-    region u;                     /* transformed filters, or their gradient */
-    region v, m;             /* one block's data and products or gradients; the first thread's where each has its own */
+    ptrdiff_t panels;             /* of a group's output channels, 2 lanes each; the last may be half used */
+    ptrdiff_t slice_panels;       /* forward: of them at a time */
+    region u;    /* transformed filters of the first group, the others behind; or their gradient, of one group */
+    region v, m; /* one block's data and products or gradients; the first thread's where each has its own */
     ptrdiff_t thread_floats; /* from one thread's v and m to the next's */
 } winograd;
 
@@ -45,6 +48,11 @@ static ptrdiff_t ceiling(ptrdiff_t value, ptrdiff_t unit)
 static ptrdiff_t least(ptrdiff_t a, ptrdiff_t b)
 {
     return a < b ? a : b;
+}
+
+static ptrdiff_t most(ptrdiff_t a, ptrdiff_t b)
+{
+    return a > b ? a : b;
 }
 
 static cairn_winograd_matrices at(const region *r, float *workspace)
@@ -65,22 +73,52 @@ static float *of_pair(const cairn_winograd_matrices *m, int pair, ptrdiff_t row)
 
 /* ------------------------------------------------------------------------------------------------ forward, and to the data */
 
-static cairn_winograd_image image_of(const float *pixels, int number, int blocks, int height, int width, int lanes)
+/* The channels of one group in the image that a band belongs to. */
+static cairn_winograd_image in_image(const winograd *w, const float *pixels, const cairn_winograd_band *band, int group)
 {
-    ptrdiff_t floats = (ptrdiff_t)blocks * height * width * lanes;
-    return (cairn_winograd_image){(float *)pixels + number * floats, height, width, blocks};
+    ptrdiff_t floats = (ptrdiff_t)w->in_blocks * w->in_height * w->in_width * w->lanes;
+    ptrdiff_t number = (ptrdiff_t)band->image * w->groups + group;
+    return (cairn_winograd_image){(float *)pixels + number * floats, w->in_height, w->in_width, w->in_blocks};
 }
 
-static void transform_filters(const winograd *w, const float *weights, const cairn_winograd_matrices *u)
+static cairn_winograd_image out_image(const winograd *w, const float *pixels, const cairn_winograd_band *band,
+                                      int group)
 {
-    ptrdiff_t block_floats = (ptrdiff_t)w->tiling.taps * w->tiling.taps * w->lanes * w->lanes;
-#pragma omp for schedule(static) collapse(2)
-    for (int out = 0; out < w->out_blocks; out++)
-        for (int in = 0; in < w->in_blocks; in++) {
-            ptrdiff_t block = w->flipped ? (ptrdiff_t)in * w->out_blocks + out : (ptrdiff_t)out * w->in_blocks + in;
-            w->kernel->filters(&w->tiling, weights + block * block_floats, w->flipped, u, (ptrdiff_t)in * w->lanes,
-                               (ptrdiff_t)out * w->lanes);
-        }
+    ptrdiff_t floats = (ptrdiff_t)w->out_blocks * w->out_height * w->out_width * w->lanes;
+    ptrdiff_t number = (ptrdiff_t)band->image * w->groups + group;
+    return (cairn_winograd_image){(float *)pixels + number * floats, w->out_height, w->out_width, w->out_blocks};
+}
+
+/* Floats of a block of filters, and of a group of them. */
+static ptrdiff_t block_floats(const winograd *w)
+{
+    return (ptrdiff_t)w->tiling.taps * w->tiling.taps * w->lanes * w->lanes;
+}
+
+static ptrdiff_t group_floats(const winograd *w)
+{
+    return block_floats(w) * w->in_blocks * w->out_blocks;
+}
+
+/* The transformed filters of a group. */
+static cairn_winograd_matrices filters_of(const winograd *w, int group, float *workspace)
+{
+    cairn_winograd_matrices u = at(&w->u, workspace);
+    u.data += group * pairs(w) * u.point;
+    return u;
+}
+
+static void transform_filters(const winograd *w, const float *weights, float *workspace)
+{
+#pragma omp for schedule(static) collapse(3)
+    for (int group = 0; group < w->groups; group++)
+        for (int out = 0; out < w->out_blocks; out++)
+            for (int in = 0; in < w->in_blocks; in++) {
+                cairn_winograd_matrices u = filters_of(w, group, workspace);
+                ptrdiff_t block = w->flipped ? (ptrdiff_t)in * w->out_blocks + out : (ptrdiff_t)out * w->in_blocks + in;
+                w->kernel->filters(&w->tiling, weights + group * group_floats(w) + block * block_floats(w), w->flipped,
+                                   &u, (ptrdiff_t)in * w->lanes, (ptrdiff_t)out * w->lanes);
+            }
 }
 
 /* m = v u for the panels [first, first + count), at every pair of points. */
@@ -107,28 +145,30 @@ static void multiply_block(const winograd *w, const cairn_winograd_block *block,
         }
 }
 
-static void forward_block(const winograd *w, const cairn_operands *operands, const float *in, float *out,
-                          const cairn_winograd_block *block, const cairn_winograd_matrices *u, float *workspace)
+/* The output of one block of tiles in one group. */
+static void forward_block(const winograd *w, const cairn_operands *operands, const cairn_winograd_block *block,
+                          int group, const cairn_winograd_matrices *u, float *workspace)
 {
-    const cairn_winograd_kernel *kernel = w->kernel;
+    const float *in = w->flipped ? operands->diff_dst : operands->src;
+    float *out = w->flipped ? operands->diff_src : operands->dst;
     cairn_winograd_matrices v = at(&w->v, workspace), m = at(&w->m, workspace);
     for (ptrdiff_t i = 0; i < block->bands; i++) {
         cairn_winograd_band band = cairn_winograd_block_band(&w->tiling, block, i);
-        cairn_winograd_image image = image_of(in, band.image, w->in_blocks, w->in_height, w->in_width, w->lanes);
-        kernel->data(&w->tiling, &band, &image, &v);
+        cairn_winograd_image image = in_image(w, in, &band, group);
+        w->kernel->data(&w->tiling, &band, &image, &v);
     }
-    for (ptrdiff_t panel = 0; panel < w->panels; panel += w->chunk_panels) {
-        ptrdiff_t count = least(w->chunk_panels, w->panels - panel);
+    for (ptrdiff_t panel = 0; panel < w->panels; panel += w->slice_panels) {
+        ptrdiff_t count = least(w->slice_panels, w->panels - panel);
         multiply_block(w, block, &v, u, &m, panel, count);
         int first = (int)(2 * panel), blocks = (int)least(2 * count, w->out_blocks - first);
-        const float *bias = w->has_bias ? (const float *)operands->bias + first * w->lanes : NULL;
+        const float *bias = operands->bias;
+        if (bias) bias += ((ptrdiff_t)group * w->out_blocks + first) * w->lanes;
         for (ptrdiff_t i = 0; i < block->bands; i++) {
             cairn_winograd_band band = cairn_winograd_block_band(&w->tiling, block, i);
-            cairn_winograd_image image =
-                image_of(out, band.image, w->out_blocks, w->out_height, w->out_width, w->lanes);
+            cairn_winograd_image image = out_image(w, out, &band, group);
             image.pixels += (ptrdiff_t)first * w->out_height * w->out_width * w->lanes;
             image.blocks = blocks;
-            kernel->output(&w->tiling, &band, &m, bias, w->relu, &image);
+            w->kernel->output(&w->tiling, &band, &m, w->has_bias ? bias : NULL, w->relu, &image);
         }
     }
 }
@@ -136,19 +176,19 @@ static void forward_block(const winograd *w, const cairn_operands *operands, con
 static cairn_status run_forward(const cairn_conv2d_candidate *candidate, const cairn_operands *operands)
 {
     const winograd *w = (const winograd *)candidate;
-    const float *in = w->flipped ? operands->diff_dst : operands->src;
-    float *out = w->flipped ? operands->diff_src : operands->dst, *workspace = operands->workspace;
-    cairn_winograd_matrices u = at(&w->u, workspace);
+    float *workspace = operands->workspace;
 #pragma omp parallel num_threads(w->threads)
     {
         float *mine = workspace + omp_get_thread_num() * w->thread_floats;
-        transform_filters(w, operands->weights, &u);
-#pragma omp for schedule(dynamic)
-        for (ptrdiff_t first = 0; first < w->bands; first += w->block_bands) {
-            cairn_winograd_block block =
-                cairn_winograd_block_make(&w->tiling, first, least(w->block_bands, w->bands - first));
-            forward_block(w, operands, in, out, &block, &u, mine);
-        }
+        transform_filters(w, operands->weights, workspace);
+#pragma omp for schedule(dynamic) collapse(2)
+        for (int group = 0; group < w->groups; group++)
+            for (ptrdiff_t first = 0; first < w->bands; first += w->block_bands) {
+                cairn_winograd_block block =
+                    cairn_winograd_block_make(&w->tiling, first, least(w->block_bands, w->bands - first));
+                cairn_winograd_matrices u = filters_of(w, group, workspace);
+                forward_block(w, operands, &block, group, &u, mine);
+            }
     }
     return CAIRN_OK;
 }
@@ -157,15 +197,13 @@ static cairn_status run_forward(const cairn_conv2d_candidate *candidate, const c
 
 /* v = B^T x B and m = A dy A^T of a chunk, shared among the threads by bands. */
 static void transform_chunk(const winograd *w, const cairn_operands *operands, const cairn_winograd_block *chunk,
-                            const cairn_winograd_matrices *v, const cairn_winograd_matrices *m)
+                            int group, const cairn_winograd_matrices *v, const cairn_winograd_matrices *m)
 {
 #pragma omp for schedule(static)
     for (ptrdiff_t i = 0; i < chunk->bands; i++) {
         cairn_winograd_band band = cairn_winograd_block_band(&w->tiling, chunk, i);
-        cairn_winograd_image src =
-            image_of(operands->src, band.image, w->in_blocks, w->in_height, w->in_width, w->lanes);
-        cairn_winograd_image diff_dst =
-            image_of(operands->diff_dst, band.image, w->out_blocks, w->out_height, w->out_width, w->lanes);
+        cairn_winograd_image src = in_image(w, operands->src, &band, group);
+        cairn_winograd_image diff_dst = out_image(w, operands->diff_dst, &band, group);
         w->kernel->data(&w->tiling, &band, &src, v);
         w->kernel->gradient(&w->tiling, &band, &diff_dst, m);
     }
@@ -199,25 +237,26 @@ static void multiply_chunk(const winograd *w, const cairn_winograd_block *chunk,
     }
 }
 
+/* `diff_weights` of the group. */
 static void transform_filter_gradient(const winograd *w, const cairn_winograd_matrices *du, float *diff_weights)
 {
-    ptrdiff_t block_floats = (ptrdiff_t)w->tiling.taps * w->tiling.taps * w->lanes * w->lanes;
 #pragma omp for schedule(static) collapse(2)
     for (int out = 0; out < w->out_blocks; out++)
         for (int in = 0; in < w->in_blocks; in++)
             w->kernel->filter_gradient(&w->tiling, du, (ptrdiff_t)in * w->lanes, (ptrdiff_t)out * w->lanes,
-                                       diff_weights + ((ptrdiff_t)out * w->in_blocks + in) * block_floats);
+                                       diff_weights + ((ptrdiff_t)out * w->in_blocks + in) * block_floats(w));
 }
 
 /* diff_bias = sum of diff_dst over images and pixels: an image in f32, the images in double. */
 static void sum_bias_gradient(const winograd *w, const float *diff_dst, float *diff_bias)
 {
     ptrdiff_t pixels = (ptrdiff_t)w->out_height * w->out_width, images = w->bands / w->tiling.down.tiles;
+    int blocks = w->groups * w->out_blocks;
 #pragma omp for schedule(static)
-    for (int block = 0; block < w->out_blocks; block++) {
+    for (int block = 0; block < blocks; block++) {
         double total[16] = {0};
         for (ptrdiff_t n = 0; n < images; n++) {
-            const float *dy = diff_dst + (n * w->out_blocks + block) * pixels * w->lanes;
+            const float *dy = diff_dst + (n * blocks + block) * pixels * w->lanes;
             float sum[16] = {0};
             for (ptrdiff_t i = 0; i < pixels; i++)
                 for (int lane = 0; lane < w->lanes; lane++)
@@ -237,13 +276,15 @@ static cairn_status run_backward_weights(const cairn_conv2d_candidate *candidate
     cairn_winograd_matrices du = at(&w->u, workspace), v = at(&w->v, workspace), m = at(&w->m, workspace);
 #pragma omp parallel num_threads(w->threads)
     {
-        for (ptrdiff_t first = 0; first < w->bands; first += w->block_bands) {
-            cairn_winograd_block chunk =
-                cairn_winograd_block_make(&w->tiling, first, least(w->block_bands, w->bands - first));
-            transform_chunk(w, operands, &chunk, &v, &m);
-            multiply_chunk(w, &chunk, &v, &m, &du);
+        for (int group = 0; group < w->groups; group++) {
+            for (ptrdiff_t first = 0; first < w->bands; first += w->block_bands) {
+                cairn_winograd_block chunk =
+                    cairn_winograd_block_make(&w->tiling, first, least(w->block_bands, w->bands - first));
+                transform_chunk(w, operands, &chunk, group, &v, &m);
+                multiply_chunk(w, &chunk, &v, &m, &du);
+            }
+            transform_filter_gradient(w, &du, (float *)operands->diff_weights + group * group_floats(w));
         }
-        transform_filter_gradient(w, &du, operands->diff_weights);
         if (w->has_bias) sum_bias_gradient(w, operands->diff_dst, operands->diff_bias);
     }
     return CAIRN_OK;
@@ -264,13 +305,15 @@ static region place(const winograd *w, ptrdiff_t floats, ptrdiff_t row, ptrdiff_
 static size_t plan_forward(winograd *w)
 {
     ptrdiff_t wide = 2 * (ptrdiff_t)w->lanes, channels = (ptrdiff_t)w->in_blocks * w->lanes, used = 0;
-    w->block_bands = ceiling(BLOCK_TILES, w->tiling.across.tiles);
-    w->chunk_panels = w->panels;
+    ptrdiff_t tiles = w->tiling.across.tiles, share = ceiling(w->groups * w->bands, BLOCKS_PER_THREAD * w->threads);
+    w->block_bands = most(least(share, ceiling(MOST_BLOCK_TILES, tiles)), ceiling(LEAST_BLOCK_TILES, tiles));
+    w->block_bands = least(w->block_bands, w->bands);
+    w->slice_panels = least(ceiling(SLICE_CHANNELS, wide), w->panels);
     ptrdiff_t rows = w->block_bands * w->tiling.across.tiles;
     w->u = place(w, channels * w->panels * wide, wide, channels * wide, &used);
-    ptrdiff_t shared = used;
+    ptrdiff_t shared = used += (w->groups - 1) * pairs(w) * w->u.shape.point;
     w->v = place(w, rows * channels, channels, wide, &used);
-    w->m = place(w, rows * w->chunk_panels * wide, w->chunk_panels * wide, wide, &used);
+    w->m = place(w, rows * w->slice_panels * wide, w->slice_panels * wide, wide, &used);
     w->thread_floats = used - shared;
     return sizeof(float) * (size_t)(shared + w->threads * w->thread_floats);
 }
@@ -278,7 +321,7 @@ static size_t plan_forward(winograd *w)
 static size_t plan_backward_weights(winograd *w)
 {
     ptrdiff_t wide = 2 * (ptrdiff_t)w->lanes, in_panels = (w->in_blocks + 1) / 2, used = 0;
-    w->block_bands = ceiling(CHUNK_TILES, w->tiling.across.tiles);
+    w->block_bands = least(ceiling(CHUNK_TILES, w->tiling.across.tiles), w->bands);
     ptrdiff_t rows = w->block_bands * w->tiling.across.tiles;
     w->u = place(w, (ptrdiff_t)w->in_blocks * w->lanes * w->panels * wide, w->panels * wide, wide, &used);
     w->v = place(w, rows * in_panels * wide, wide, rows * wide, &used);
@@ -297,20 +340,27 @@ cairn_status cairn_winograd_create(const cairn_conv2d_problem *problem, cairn_co
     return cairn_winograd_create_with(cairn_winograd_kernel_for(problem->block), problem, pass, out);
 }
 
+/* Is there a form for this problem? Fills in the tiling of the pass. */
+static bool fits(const cairn_conv2d_problem *p, bool flipped, cairn_winograd_tiling *tiling)
+{
+    int pad = (int)(flipped ? p->kernel - 1 - p->pad : p->pad);
+    if (p->stride != 1 || pad < 0 || p->channels % (p->groups * p->block) || p->out_channels % (p->groups * p->block))
+        return false;
+    return cairn_winograd_tiling_make((int)p->kernel, pad, (int)(flipped ? p->height : p->out_height),
+                                      (int)(flipped ? p->width : p->out_width), tiling);
+}
+
 cairn_status cairn_winograd_create_with(const cairn_winograd_kernel *kernel, const cairn_conv2d_problem *p,
                                         cairn_conv2d_pass pass, cairn_conv2d_candidate **out)
 {
-    *out = NULL;
     bool flipped = pass == CAIRN_CONV2D_BACKWARD_DATA;
-    int taps = (int)p->kernel, pad = (int)(flipped ? p->kernel - 1 - p->pad : p->pad);
     cairn_winograd_tiling tiling;
-    if (!kernel || p->stride != 1 || pad < 0 || p->channels % p->block || p->out_channels % p->block) return CAIRN_OK;
-    if (!cairn_winograd_tiling_make(taps, pad, (int)(flipped ? p->height : p->out_height),
-                                    (int)(flipped ? p->width : p->out_width), &tiling))
-        return CAIRN_OK;
-
+    *out = NULL;
+    if (!kernel || !fits(p, flipped, &tiling)) return CAIRN_OK;
     winograd *w = malloc(sizeof *w);
     if (!w) return cairn_fail(CAIRN_MEMORY, "no memory for the plan of a Winograd convolution");
+    int in_blocks = (int)(p->channels / p->groups) / p->block,
+        out_blocks = (int)(p->out_channels / p->groups) / p->block;
     *w = (winograd){.candidate = {.run = run_forward, .destroy = destroy},
                     .kernel = kernel,
                     .tiling = tiling,
@@ -319,10 +369,11 @@ cairn_status cairn_winograd_create_with(const cairn_winograd_kernel *kernel, con
                     .has_bias = p->has_bias && !flipped,
                     .relu = p->relu && !flipped,
                     .flipped = flipped,
-                    .in_blocks = (int)(flipped ? p->out_channels : p->channels) / p->block,
+                    .groups = (int)p->groups,
+                    .in_blocks = flipped ? out_blocks : in_blocks,
                     .in_height = (int)(flipped ? p->out_height : p->height),
                     .in_width = (int)(flipped ? p->out_width : p->width),
-                    .out_blocks = (int)(flipped ? p->channels : p->out_channels) / p->block,
+                    .out_blocks = flipped ? in_blocks : out_blocks,
                     .out_height = (int)(flipped ? p->height : p->out_height),
                     .out_width = (int)(flipped ? p->width : p->out_width),
                     .bands = (ptrdiff_t)p->batch * tiling.down.tiles};
@@ -333,8 +384,9 @@ cairn_status cairn_winograd_create_with(const cairn_winograd_kernel *kernel, con
     } else {
         w->candidate.workspace = plan_forward(w);
     }
-    int yield = tiling.points - taps + 1;
-    snprintf(w->candidate.name, sizeof w->candidate.name, "winograd F(%dx%d,%dx%d)", yield, yield, taps, taps);
+    int yield = tiling.points - tiling.taps + 1;
+    snprintf(w->candidate.name, sizeof w->candidate.name, "winograd F(%dx%d,%dx%d)", yield, yield, tiling.taps,
+             tiling.taps);
     *out = &w->candidate;
     return CAIRN_OK;
 }

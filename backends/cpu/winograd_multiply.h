@@ -5,6 +5,9 @@
 #ifndef CAIRN_BACKENDS_CPU_WINOGRAD_MULTIPLY_H
 #define CAIRN_BACKENDS_CPU_WINOGRAD_MULTIPLY_H
 
+/* Steps of b fetched ahead: b streams by from the second or third level of the cache. */
+enum { WINOGRAD_AHEAD = 16 };
+
 /* `rows` is a constant at every call. */
 WINOGRAD_INLINE void multiply_rows(int rows, const cairn_winograd_product *p, const float *a, const float *b, float *c)
 {
@@ -16,6 +19,8 @@ WINOGRAD_INLINE void multiply_rows(int rows, const cairn_winograd_product *p, co
     }
     ptrdiff_t a_row = p->a_row, a_step = p->a_step, b_step = p->b_step;
     for (ptrdiff_t step = p->steps; step > 0; step--) {
+        __builtin_prefetch(b + WINOGRAD_AHEAD * b_step);
+        if (LANES > 8) __builtin_prefetch(b + WINOGRAD_AHEAD * b_step + LANES); /* a step is two cache lines wide */
         vec left = *(const vec *)b, right = *(const vec *)(b + LANES);
 #pragma GCC unroll 16
         for (int i = 0; i < rows; i++) {

@@ -17,9 +17,9 @@ typedef struct bench_layer {
 } bench_layer;
 
 static const bench_layer layers[] = {
-    {"owt conv2", 64, 192, 27, 5, 1},         {"owt conv3", 192, 384, 13, 3, 1},
-    {"owt conv4", 384, 256, 13, 3, 1},        {"owt conv5", 256, 256, 13, 3, 1},
-    {"paper conv2 group", 48, 128, 27, 5, 1}, {"paper conv4 group", 192, 192, 13, 3, 1},
+    {"owt conv2", 64, 192, 27, 5, 1},    {"owt conv3", 192, 384, 13, 3, 1},   {"owt conv4", 384, 256, 13, 3, 1},
+    {"owt conv5", 256, 256, 13, 3, 1},   {"paper conv2", 96, 256, 27, 5, 2},  {"paper conv3", 256, 384, 13, 3, 1},
+    {"paper conv4", 384, 384, 13, 3, 2}, {"paper conv5", 384, 256, 13, 3, 2},
 };
 
 typedef struct bench {
@@ -94,9 +94,21 @@ static cairn_status run_layer(cairn_device *device, const bench_layer *layer, in
                                  .dtype = CAIRN_F32};
     cairn_cpu *cpu = cairn_cpu_of(device);
     CAIRN_TRY(cairn_conv2d_dnnl_layouts(cpu, &b.desc, &b.homes));
-    cairn_conv2d_problem problem = {
-        batch,      layer->channels, size, size, layer->out_channels, size, size, layer->kernel, 1, pad,
-        cpu->block, device->threads, true, true};
+    cairn_conv2d_problem problem = {.batch = batch,
+                                    .channels = layer->channels,
+                                    .height = size,
+                                    .width = size,
+                                    .out_channels = layer->out_channels,
+                                    .out_height = size,
+                                    .out_width = size,
+                                    .kernel = layer->kernel,
+                                    .stride = 1,
+                                    .pad = pad,
+                                    .groups = layer->groups,
+                                    .block = cpu->block,
+                                    .threads = device->threads,
+                                    .has_bias = true,
+                                    .relu = true};
     cairn_conv2d_candidate *direct[3], *ours[3];
     double best[3][2] = {{0}}, total[2] = {0};
     for (int pass = 0; pass < CAIRN_CONV2D_PASSES; pass++) {
@@ -115,7 +127,7 @@ static cairn_status run_layer(cairn_device *device, const bench_layer *layer, in
             CAIRN_TRY(time_once(&b, ours[pass], &best[pass][1]));
         }
     double gflop = 2e-9 * (double)(batch * size * size * layer->kernel * layer->kernel * layer->channels) *
-                   (double)layer->out_channels;
+                   (double)(layer->out_channels / layer->groups);
     for (int pass = 0; pass < CAIRN_CONV2D_PASSES; pass++) {
         double share = 1e5 * gflop / peak;
         printf("%-18s %-10s %8.2f ms %3.0f %%   %8.2f ms %3.0f %%   %4.0f %%   %5.1f MB  %s\n", layer->name,
