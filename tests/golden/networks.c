@@ -36,15 +36,25 @@ static double tolerance(const fixture *f)
     return uses_winograd(f->net) ? 1e-4 : 2e-5;
 }
 
-static void check_stats(const fixture *f, const char *what, const char *name, const cairn_tensor *tensor,
-                        const json_t *stats)
+/* Of gradients from conv5 down. Winograd's outputs are off by 1e-6 of their size, some ten times the direct sum's; among a million
+ * units one then may stand on the other side of 0. In `paper` a unit of conv4 does (1.6e-6 where the rms is 1.4), and that alone moves
+ * the gradients below it by up to 1e-2, depending on which passes take Winograd. Outputs and losses don't show it, and each layer's
+ * own gradients are held to 1e-4 in golden.ops and conformance. */
+static double gradient_tolerance(const fixture *f, const char *name)
+{
+    bool below = strncmp(name, "fc", 2) != 0;
+    return below && uses_winograd(f->net) ? 3e-2 : tolerance(f);
+}
+
+static void check_stats(const char *what, const char *name, const cairn_tensor *tensor, const json_t *stats,
+                        double most)
 {
     int64_t count = cairn_shape_count(tensor->shape);
     float *host = golden_alloc(count, sizeof *host);
     CHECK_OK(cairn_tensor_read(tensor, host, count));
     double error = golden_stats_error(host, count, stats);
     printf("  %-16s %-14s %.2g\n", what, name, error);
-    if (!(error <= tolerance(f))) TEST_FAIL("%s of %s is off by %.3g, more than %.3g", what, name, error, tolerance(f));
+    if (!(error <= most)) TEST_FAIL("%s of %s is off by %.3g, more than %.3g", what, name, error, most);
     free(host);
 }
 
@@ -165,7 +175,7 @@ static void check_layers(const fixture *f)
         const json_t *stats = json_object_get(layers, name);
         if (!stats) continue;
         cairn_tensor output = cairn_net_activation(f->net, i);
-        check_stats(f, "output", name, &output, stats);
+        check_stats("output", name, &output, stats, tolerance(f));
         checked++;
     }
     CHECK_INT(checked, json_object_size(layers));
@@ -178,7 +188,8 @@ static void check_gradients(const fixture *f)
         char layer[8], name[24];
         snprintf(name, sizeof name, "%s.%s", layer_name(i / 2, layer), i % 2 ? "bias" : "weight");
         cairn_tensor gradient = cairn_net_view(f->net, &gradients, i);
-        check_stats(f, "gradient", name, &gradient, golden_get(golden_get(golden, "grad"), name));
+        check_stats("gradient", name, &gradient, golden_get(golden_get(golden, "grad"), name),
+                    gradient_tolerance(f, name));
     }
 }
 
@@ -194,7 +205,7 @@ static void layer_by_layer(void)
     CHECK_OK(cairn_net_backward(f.net, false));
     check_gradients(&f);
     cairn_tensor gradient = cairn_net_diff_input(f.net);
-    check_stats(&f, "gradient", "input", &gradient, golden_get(golden, "grad_input"));
+    check_stats("gradient", "input", &gradient, golden_get(golden, "grad_input"), gradient_tolerance(&f, "input"));
     close_fixture(&f);
 }
 
