@@ -151,7 +151,7 @@ static cairn_status add_root(cairn_dataset *dataset, const char *root, list_choi
     const char *whose = options->classes ? "the model" : "train/";
     CAIRN_TRY_DONE(cairn_class_folders_scan(dataset, root, &found));
     CAIRN_TRY_DONE(check_folders(root, &found, named ? 1 : 2, options->log));
-    if (!dataset->class_name)
+    if (dataset->classes == 0)
         CAIRN_TRY_DONE(options->classes ? cairn_dataset_set_classes(dataset, options->classes, options->class_count)
                                         : name_classes(dataset, &found));
     CAIRN_TRY_DONE(add_folders(dataset, root, &found, to, whose, options));

@@ -1,4 +1,5 @@
 #include "data/dataset_build.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,12 +47,9 @@ char *cairn_dataset_text(cairn_dataset *dataset, const char *text)
 
 char *cairn_dataset_join(cairn_dataset *dataset, const char *folder, const char *name)
 {
-    size_t before = strlen(folder), after = strlen(name) + 1;
-    char *path = take(dataset->storage, before + 1 + after);
-    if (!path) return NULL;
-    memcpy(path, folder, before);
-    path[before] = '/';
-    memcpy(path + before + 1, name, after);
+    size_t bytes = strlen(folder) + 1 + strlen(name) + 1;
+    char *path = take(dataset->storage, bytes);
+    if (path) snprintf(path, bytes, "%s/%s", folder, name);
     return path;
 }
 

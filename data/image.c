@@ -67,7 +67,7 @@ static cairn_status find_format(const char *name, const uint8_t *data, size_t by
 {
     for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
         const signature *s = &signatures[i];
-        if (bytes < (size_t)(s->offset + s->length) || memcmp(data + s->offset, s->bytes, (size_t)s->length) != 0)
+        if (bytes < (size_t)s->offset + (size_t)s->length || memcmp(data + s->offset, s->bytes, (size_t)s->length) != 0)
             continue;
         if (!s->format)
             return cairn_fail(CAIRN_DATA, "%s: is %s, which isn't read here: convert it to JPEG or PNG", name, s->word);

@@ -33,6 +33,7 @@ typedef struct jpeg_reader {
     bool ended;                 /* the file ended before the end marker */
     bool pixels_lost;           /* the coded data of a scan ended early */
     bool damaged;               /* codes that can't be */
+    bool refined;               /* every scan of a progressive file arrived */
     bool endless;               /* more than MAX_SCANS */
     char text[JMSG_LENGTH_MAX]; /* of the first of these, or of the fatal error */
 } jpeg_reader;
@@ -107,7 +108,7 @@ static bool refined(const struct jpeg_decompress_struct *codec)
 
 static cairn_status check_warnings(const jpeg_reader *reader)
 {
-    if (reader->ended && (reader->pixels_lost || !refined(&reader->codec)))
+    if (reader->ended && (reader->pixels_lost || !reader->refined))
         return cairn_fail(CAIRN_DATA, "%s: truncated: the file ends within the picture", reader->name);
     if (reader->pixels_lost || reader->damaged)
         return cairn_fail(CAIRN_DATA, "%s: corrupt: %s", reader->name, reader->text);
@@ -221,6 +222,7 @@ static void read_rows(jpeg_reader *reader, const cairn_image_part *part, cairn_i
         JSAMPARRAY last = codec->mem->alloc_sarray((j_common_ptr)codec, JPOOL_IMAGE, codec->output_width * 4, 1);
         jpeg_read_scanlines(codec, last, 1);
     }
+    reader->refined = refined(codec); /* finishing releases what this looks at */
     jpeg_finish_decompress(codec);
 }
 

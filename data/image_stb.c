@@ -21,7 +21,9 @@
 #define STBI_NO_LINEAR
 #define STBI_NO_HDR
 #pragma GCC diagnostic ignored "-Wunused-function" /* not ours; told only at the end of this file */
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <stb/stb_image.h>
 
 /* Four channels to three, alpha over white. */

@@ -115,7 +115,7 @@ static inline __attribute__((always_inline)) void sum_pixels(const axis *a, int 
         pixel sum = {ROUND, ROUND, ROUND, ROUND};
         for (int t = 0; t < taps; t++) {
             pixel p;
-            memcpy(&p, source + 3 * t, sizeof p);
+            memcpy(&p, source + (size_t)t * 3, sizeof p);
             sum += p * weight[t];
         }
         sum >>= WEIGHT_BITS;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROOT CAIRN_TEST_BUILD "/tests/tmp/bench"
+#define ROOT CAIRN_TEST_BUILD "/tests/scratch/bench_loader"
 
 enum { SIZE = 224, BATCH = 32, ROUNDS = 3 };
 

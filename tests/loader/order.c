@@ -1,9 +1,10 @@
 /* The loader over a small folder of PPM pictures made here: order, batches, resume, bad files, and no trace of the number of threads. */
 #include "core/os.h"
 #include "data/loader.h"
+#include "tests/support/scratch.h"
 #include "tests/test.h"
 
-#define ROOT CAIRN_TEST_BUILD "/tests/tmp/loader"
+#define ROOT CAIRN_TEST_BUILD "/tests/scratch/loader"
 
 enum { SAMPLES = 23, BATCH = 5, SIZE = 8 };
 
@@ -14,7 +15,6 @@ static const cairn_sample_list list = {samples, SAMPLES};
 /* Pictures 20 to 42 pixels wide whose pixels tell which one it is. Every ninth is no picture when `broken`. */
 static void make_pictures(bool broken)
 {
-    CHECK_OK(cairn_os_make_folders(ROOT));
     for (int i = 0; i < SAMPLES; i++) {
         snprintf(paths[i], sizeof paths[i], "%s/%s%02d.ppm", ROOT, broken ? "broken" : "good", i);
         samples[i] = (cairn_sample){paths[i], i % 3};
@@ -345,6 +345,8 @@ static void refuses_wrong_options(void)
 
 int main(void)
 {
+    static char folder[SCRATCH_SIZE]; /* ROOT */
+    scratch_make(CAIRN_TEST_BUILD, "loader", folder);
     RUN(gives_each_sample_once);
     RUN(keeps_order_without_shuffle);
     RUN(shuffles_anew_each_epoch);

@@ -1,9 +1,10 @@
 /* Folders of all sorts, made here, and what the dataset makes of them. */
 #include "data/dataset.h"
 #include "core/os.h"
+#include "tests/support/scratch.h"
 #include "tests/test.h"
 
-#define ROOT CAIRN_TEST_BUILD "/tests/tmp/dataset"
+#define ROOT CAIRN_TEST_BUILD "/tests/scratch/dataset"
 
 /* Makes a file with one byte, and the folders above it. */
 static void touch(const char *path)
@@ -207,6 +208,8 @@ static void says_what_is_wrong_with_a_folder(void)
 
 int main(void)
 {
+    static char folder[SCRATCH_SIZE]; /* ROOT */
+    scratch_make(CAIRN_TEST_BUILD, "dataset", folder);
     RUN(finds_nested_files_in_byte_order);
     RUN(passes_over_system_files);
     RUN(splits_each_class_by_its_share);

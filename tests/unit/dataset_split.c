@@ -2,9 +2,10 @@
 #include "core/atomic_file.h"
 #include "core/os.h"
 #include "data/dataset.h"
+#include "tests/support/scratch.h"
 #include "tests/test.h"
 
-#define ROOT     CAIRN_TEST_BUILD "/tests/tmp/dataset_split"
+#define ROOT     CAIRN_TEST_BUILD "/tests/scratch/dataset_split"
 #define SPLIT    ROOT "/split.txt"
 #define ODD_NAME "a\ttab\\and\nline.jpg"
 
@@ -100,6 +101,8 @@ static void wrong_text_is_refused(void)
 
 int main(void)
 {
+    static char folder[SCRATCH_SIZE]; /* ROOT */
+    scratch_make(CAIRN_TEST_BUILD, "dataset_split", folder);
     RUN(a_saved_split_wins_over_the_seed);
     RUN(a_file_that_is_gone_is_named);
     RUN(wrong_text_is_refused);

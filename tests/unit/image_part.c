@@ -82,15 +82,14 @@ static void check_parts(const kind *k, int denominator, const uint8_t *file, siz
 static void parts_are_pixels_of_the_whole(void)
 {
     for (size_t i = 0; i < KINDS; i++) {
-        for (int denominator = 1; denominator <= 8; denominator *= 2) {
-            test_jpeg_options options = kinds[i].options;
-            options.width = 203;
-            options.height = 157;
-            size_t bytes;
-            uint8_t *file = test_jpeg(&options, &bytes);
+        test_jpeg_options options = kinds[i].options;
+        options.width = 203;
+        options.height = 157;
+        size_t bytes;
+        uint8_t *file = test_jpeg(&options, &bytes);
+        for (int denominator = 1; denominator <= 8; denominator *= 2)
             check_parts(&kinds[i], denominator, file, bytes);
-            free(file);
-        }
+        free(file);
     }
 }
 
