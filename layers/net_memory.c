@@ -77,6 +77,18 @@ static void add_workspace(cairn_net *net)
     net->workspace = net_add_bytes(net, net->workspace_bytes);
 }
 
+/* Activations grow with the batch, weights don't: what is left under the limit tells how many images fit. A tenth is kept back for what
+ * doesn't shrink in proportion: rounding to pages, parts of the workspace. */
+static cairn_status batch_does_not_fit(const cairn_net *net, size_t bytes)
+{
+    size_t limit = net->device->options.memory_limit, held = cairn_device_memory(net->device).held;
+    int64_t batch = net->options.batch, fits = 0;
+    if (limit > held) fits = (int64_t)(0.9 * (double)batch * (double)(limit - held) / (double)bytes);
+    if (fits < 1) return cairn_error_add_context("a batch of %lld does not fit", (long long)batch);
+    return cairn_error_add_context("a batch of %lld does not fit, one of about %lld does", (long long)batch,
+                                   (long long)fits);
+}
+
 static cairn_status place(cairn_net *net, cairn_memory_plan *plan)
 {
     for (int i = 0; i < net->value_count; i++) {
@@ -85,7 +97,10 @@ static cairn_status place(cairn_net *net, cairn_memory_plan *plan)
             value->slot = cairn_memory_plan_add(plan, value->bytes, value->first, value->last);
     }
     CAIRN_TRY(cairn_memory_plan_solve(plan));
-    CAIRN_TRY(cairn_slab_create(net->device, cairn_memory_plan_bytes(plan), "activations", &net->arena));
+    size_t bytes = cairn_memory_plan_bytes(plan);
+    cairn_status status = cairn_slab_create(net->device, bytes, "activations", &net->arena);
+    if (status == CAIRN_MEMORY) return batch_does_not_fit(net, bytes);
+    CAIRN_TRY(status);
     for (int i = 0; i < net->value_count; i++) {
         int slot = net->values[net->values[i].root].slot;
         if (slot != NET_NONE && net->arena.data)

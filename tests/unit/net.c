@@ -161,6 +161,31 @@ static void planning_survives_every_limit(void)
     CHECK(failures >= 3 && failures < 10);
 }
 
+static void a_batch_too_large_is_told_what_fits(void)
+{
+    small_net s;
+    cairn_net_options options = {.batch = 64, .train = true};
+    REQUIRE_OK(small_net_open("ref", small_net_convolutional, &options, &s));
+    size_t limit = cairn_device_memory(s.device).held - cairn_net_memory_use(s.net).arena / 2;
+    small_net_close(&s);
+    for (int attempt = 0; attempt < 2; attempt++) {
+        cairn_device *device;
+        cairn_net *net = create(3, 13, 13);
+        REQUIRE_OK(cairn_device_open("ref", &(cairn_device_options){.memory_limit = limit}, &device));
+        CHECK_OK(small_net_convolutional(net));
+        if (attempt == 0) {
+            CHECK_FAILS(cairn_net_plan(net, device, &options), CAIRN_MEMORY,
+                        "a batch of 64 does not fit, one of about");
+            options.batch = strtol(strstr(cairn_error_last()->message, "about ") + strlen("about "), NULL, 10);
+            CHECK(options.batch > 16 && options.batch < 64);
+        } else {
+            CHECK_OK(cairn_net_plan(net, device, &options));
+        }
+        cairn_net_destroy(net);
+        cairn_device_close(device);
+    }
+}
+
 static void parameters_lie_apart_and_aligned(void)
 {
     static const char *const backends[] = {"ref", "cpu"};
@@ -294,6 +319,7 @@ int main(void)
     RUN(names_are_checked);
     RUN(out_of_order_calls_say_what_is_missing);
     RUN(planning_survives_every_limit);
+    RUN(a_batch_too_large_is_told_what_fits);
     RUN(parameters_lie_apart_and_aligned);
     RUN(first_values_are_the_same_on_every_device);
     RUN(inits_have_their_mean_and_deviation);
