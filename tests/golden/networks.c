@@ -4,6 +4,7 @@
 #include "models/models.h"
 #include "optim/optimizer.h"
 #include "tests/support/golden.h"
+#include "tests/support/kinks.h"
 #include "tests/test.h"
 
 enum { WEIGHT_LAYERS = 8, STEPS = 5 };
@@ -36,14 +37,19 @@ static double tolerance(const fixture *f)
     return uses_winograd(f->net) ? 1e-4 : 2e-5;
 }
 
-/* Of gradients from conv5 down. Winograd's outputs are off by 1e-6 of their size, some ten times the direct sum's; among a million
- * units one then may stand on the other side of 0. In `paper` a unit of conv4 does (1.6e-6 where the rms is 1.4), and that alone moves
- * the gradients below it by up to 1e-2, depending on which passes take Winograd. Outputs and losses don't show it, and each layer's
- * own gradients are held to 1e-4 in golden.ops and conformance. */
+/* Units that stand on the other side of a kink than on ref; found by layer_by_layer before any gradient is looked at. */
+static int64_t turned_units;
+
+/* A few among a million units: more is no rounding. */
+enum { MOST_TURNED_UNITS = 8 };
+
+/* Of gradients. Winograd's outputs are off by 1e-6 of their size, some ten times the direct sum's, so a unit may be pushed over 0; in
+ * `paper` one of conv4's does (1.6e-6 where the rms is 1.4). That alone moves the gradients below it by 2e-3, and only where it
+ * was seen to happen are they allowed to. */
 static double gradient_tolerance(const fixture *f, const char *name)
 {
     bool below = strncmp(name, "fc", 2) != 0;
-    return below && uses_winograd(f->net) ? 3e-2 : tolerance(f);
+    return below && turned_units > 0 ? 5e-3 : tolerance(f);
 }
 
 static void check_stats(const char *what, const char *name, const cairn_tensor *tensor, const json_t *stats,
@@ -134,13 +140,14 @@ static void close_fixture(fixture *f)
     cairn_device_close(f->device);
 }
 
-/* `apart`: every layer by itself, all tensors kept, and the gradient of the input. */
-static cairn_status open_fixture(fixture *f, bool apart)
+/* `apart`: every layer by itself, all tensors kept, and the gradient of the input. Algorithms are fixed by shape, so that all nets of a
+ * backend take the same sides of every kink. */
+static cairn_status open_fixture(fixture *f, const char *on, bool apart)
 {
     *f = (fixture){.batch = golden_integer(golden, "batch")};
     const cairn_net_options options = {
         .batch = f->batch, .train = true, .keep_activations = apart, .no_fusion = apart, .input_gradient = apart};
-    CAIRN_TRY(cairn_device_open(backend, &(cairn_device_options){0}, &f->device));
+    CAIRN_TRY(cairn_device_open(on, &(cairn_device_options){.deterministic = true}, &f->device));
     CAIRN_TRY(
         cairn_model_create("alexnet", preset, golden_integer(golden, "classes"), &(cairn_model_options){0}, &f->net));
     CAIRN_TRY(cairn_net_plan(f->net, f->device, &options));
@@ -193,12 +200,24 @@ static void check_gradients(const fixture *f)
     }
 }
 
+static void count_turned_units(const fixture *f)
+{
+    fixture reference;
+    if (strcmp(backend, "ref") == 0) return;
+    REQUIRE_OK(open_fixture(&reference, "ref", true));
+    CHECK_OK(cairn_net_forward(reference.net, &(cairn_forward){.train = true}));
+    turned_units = kinks_between(f->net, reference.net);
+    CHECK(turned_units <= MOST_TURNED_UNITS);
+    close_fixture(&reference);
+}
+
 static void layer_by_layer(void)
 {
     fixture f;
-    REQUIRE_OK(open_fixture(&f, true));
+    REQUIRE_OK(open_fixture(&f, backend, true));
     CHECK_OK(cairn_net_forward(f.net, &(cairn_forward){.train = true}));
     check_layers(&f);
+    count_turned_units(&f);
     check_loss("smoothed loss", loss_of(&f, 0.1f, false), golden_number(golden, "loss_label_smoothing_0.1"),
                tolerance(&f));
     check_loss("loss", loss_of(&f, 0.0f, true), golden_number(golden, "loss"), tolerance(&f));
@@ -230,7 +249,7 @@ static void train(cairn_optimizer_options options, float rate, const char *key)
 {
     fixture f;
     cairn_optimizer *optimizer;
-    REQUIRE_OK(open_fixture(&f, false));
+    REQUIRE_OK(open_fixture(&f, backend, false));
     REQUIRE_OK(cairn_optimizer_create(f.device, &options, cairn_net_slab_count(f.net), &optimizer));
     for (int i = 0; i < cairn_net_parameter_count(f.net); i++) {
         const cairn_parameter *parameter = cairn_net_parameter(f.net, i);
