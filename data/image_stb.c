@@ -42,7 +42,7 @@ cairn_status cairn_image_decode_stb(const char *name, const uint8_t *data, size_
     int width = 0, height = 0, channels = 0;
     uint8_t *pixels = stbi_load_from_memory(data, (int)bytes, &width, &height, &channels, 4);
     if (!pixels)
-        return cairn_fail(CAIRN_DATA, "%s: corrupt, or a kind of %s that isn't read here: %s", name, info->format->word,
+        return cairn_fail(CAIRN_DATA, "%s: truncated, corrupt, or a kind of %s that isn't read here: %s", name, info->format->word,
                           stbi_failure_reason());
     cairn_status status = CAIRN_OK;
     if (width != info->width || height != info->height)

@@ -13,7 +13,9 @@ static const struct {
     {"bomb16k.png", "16000 x 16000 pixels are more than the 100000000 allowed"},
     {"bomb_hdr.png", "16000000 x 16000000 pixels are more than"},
     {"html.jpg", "not an image (it starts with \"<html>"},
+#ifdef CAIRN_HAVE_JPEG
     {"prec12.jpg", "12 bits"},
+#endif
     {"trunc.png", "truncated"},
     {"trunc50.jpg", "truncated"},
     {"trunc_header.jpg", "truncated"},
@@ -38,6 +40,22 @@ static void check_means(const char *file, const cairn_image *image, const double
             TEST_FAIL("%s: mean of channel %d is %.1f, want %.0f", file, c, sum[c] / pixels, want[c]);
 }
 
+/* Files that one libjpeg reads and the next, or stb_image in its place, may refuse for a reason of its own. */
+static bool depends_on_libjpeg(const char *file)
+{
+    if (strcmp(file, "arith.jpg") == 0) {
+#ifdef CAIRN_HAVE_JPEG
+        CHECK(strstr(cairn_error_last()->message, "rithmetic"));
+#endif
+        return true;
+    }
+#ifdef CAIRN_HAVE_JPEG
+    return false;
+#else
+    return strcmp(file, "trunc_noEOI.jpg") == 0;
+#endif
+}
+
 /* One line: file, ok or skip, width, height, means, note; between tabs. */
 static void check_line(char *line, cairn_image *image)
 {
@@ -51,10 +69,8 @@ static void check_line(char *line, cairn_image *image)
     char path[600];
     snprintf(path, sizeof path, "%s/%s", NASTY, field[0]);
     cairn_status status = cairn_image_read(path, &(cairn_image_options){0}, image);
-    if (strcmp(field[0], "arith.jpg") == 0) { /* which of the two depends on how libjpeg was built */
-        if (status != CAIRN_OK) CHECK(strstr(cairn_error_last()->message, "rithmetic"));
-        return;
-    }
+    if (status != CAIRN_OK && depends_on_libjpeg(field[0])) return;
+    if (strcmp(field[0], "arith.jpg") == 0) return; /* libjpeg with arithmetic decoding */
     if (strcmp(field[1], "skip") == 0) {
         CHECK_FAILS(status, CAIRN_DATA, field[0]);
         CHECK_FAILS(status, CAIRN_DATA, reason_for(field[0]));
