@@ -29,7 +29,11 @@ typedef struct jpeg_reader {
     struct jpeg_error_mgr errors;
     struct jpeg_progress_mgr progress;
     jmp_buf failed;
-    const char *name;
+    const char *name; /* of the file, for messages */
+    const uint8_t *data;
+    size_t bytes;
+    cairn_image_part *part; /* what to decode, and where to; NULL to read the header only */
+    cairn_image *image;
     bool ended;                 /* the file ended before the end marker */
     bool pixels_lost;           /* the coded data of a scan ended early */
     bool damaged;               /* codes that can't be */
@@ -78,24 +82,6 @@ static void on_progress(j_common_ptr codec)
     }
 }
 
-/* Can fail by jumping to reader->failed, as every call of libjpeg can. */
-static void begin(jpeg_reader *reader, const uint8_t *data, size_t bytes)
-{
-    jpeg_create_decompress(&reader->codec);
-    reader->progress.progress_monitor = on_progress;
-    reader->codec.progress = &reader->progress;
-    jpeg_mem_src(&reader->codec, data, (unsigned long)bytes);
-    jpeg_read_header(&reader->codec, TRUE);
-}
-
-static void prepare(jpeg_reader *reader, const char *name)
-{
-    reader->codec.err = jpeg_std_error(&reader->errors);
-    reader->errors.error_exit = on_error;
-    reader->errors.emit_message = on_message;
-    reader->name = name;
-}
-
 /* Progressive files: true when every coefficient arrived with all its bits. Otherwise the scans that refine the picture are missing. */
 static bool refined(const struct jpeg_decompress_struct *codec)
 {
@@ -128,27 +114,6 @@ static cairn_status fatal(const jpeg_reader *reader)
     return cairn_fail(CAIRN_DATA, "%s: libjpeg: %s", reader->name, reader->text);
 }
 
-static cairn_status inspect(const char *name, const uint8_t *data, size_t bytes, cairn_image_info *info)
-{
-    jpeg_reader reader = {0};
-    prepare(&reader, name);
-    cairn_status status = CAIRN_OK;
-    if (setjmp(reader.failed) == 0) {
-        begin(&reader, data, bytes);
-        info->width = (int)reader.codec.image_width;
-        info->height = (int)reader.codec.image_height;
-        if (reader.codec.data_precision != 8) {
-            reader.errors.msg_code = JERR_BAD_PRECISION;
-            status = fatal(&reader);
-        }
-    } else {
-        status = fatal(&reader);
-    }
-    jpeg_destroy_decompress(&reader.codec);
-    if (status == CAIRN_OK) info->orientation = cairn_image_exif_orientation(data, bytes);
-    return status;
-}
-
 /* Ink to light. Adobe's programs store how little ink there is, and say that they wrote the file. */
 static void cmyk_to_rgb(const uint8_t *cmyk, int width, bool inverted, uint8_t *rgb)
 {
@@ -161,9 +126,10 @@ static void cmyk_to_rgb(const uint8_t *cmyk, int width, bool inverted, uint8_t *
 }
 
 /* Sets what comes out of the decoder, and leaves out the columns beside the part. */
-static void start(jpeg_reader *reader, cairn_image_part *part)
+static void start(jpeg_reader *reader)
 {
     struct jpeg_decompress_struct *codec = &reader->codec;
+    cairn_image_part *part = reader->part;
     bool inks = codec->jpeg_color_space == JCS_CMYK || codec->jpeg_color_space == JCS_YCCK;
     codec->out_color_space = inks ? JCS_CMYK : JCS_RGB;
     codec->dct_method = JDCT_ISLOW;
@@ -198,9 +164,11 @@ static void skip_rows(struct jpeg_decompress_struct *codec, int count)
 #endif
 }
 
-static void read_rows(jpeg_reader *reader, const cairn_image_part *part, cairn_image *image)
+static void read_rows(jpeg_reader *reader)
 {
     struct jpeg_decompress_struct *codec = &reader->codec;
+    const cairn_image_part *part = reader->part;
+    const cairn_image *image = reader->image;
     size_t stride = (size_t)image->width * 3;
     JSAMPARRAY inks = NULL;
     if (codec->out_color_space == JCS_CMYK)
@@ -226,24 +194,51 @@ static void read_rows(jpeg_reader *reader, const cairn_image_part *part, cairn_i
     jpeg_finish_decompress(codec);
 }
 
+/* Every call of libjpeg happens in here, and each may jump back to run. */
+static cairn_status read_file(jpeg_reader *reader)
+{
+    struct jpeg_decompress_struct *codec = &reader->codec;
+    jpeg_create_decompress(codec);
+    reader->progress.progress_monitor = on_progress;
+    codec->progress = &reader->progress;
+    jpeg_mem_src(codec, reader->data, (unsigned long)reader->bytes);
+    jpeg_read_header(codec, TRUE);
+    if (codec->data_precision != 8) ERREXIT1(codec, JERR_BAD_PRECISION, codec->data_precision);
+    if (!reader->part) return CAIRN_OK;
+    start(reader);
+    const cairn_image_part *part = reader->part;
+    CAIRN_TRY(cairn_image_reserve(reader->name, part->right - part->left, part->bottom - part->top, reader->image));
+    read_rows(reader);
+    return check_warnings(reader);
+}
+
+/* Reads the file as far as `reader` says; libjpeg's memory is to be released by the caller in any case. */
+static cairn_status run(jpeg_reader *reader)
+{
+    reader->codec.err = jpeg_std_error(&reader->errors);
+    reader->errors.error_exit = on_error;
+    reader->errors.emit_message = on_message;
+    if (setjmp(reader->failed) != 0) return fatal(reader);
+    return read_file(reader);
+}
+
+static cairn_status inspect(const char *name, const uint8_t *data, size_t bytes, cairn_image_info *info)
+{
+    jpeg_reader reader = {.name = name, .data = data, .bytes = bytes};
+    cairn_status status = run(&reader);
+    info->width = (int)reader.codec.image_width;
+    info->height = (int)reader.codec.image_height;
+    jpeg_destroy_decompress(&reader.codec);
+    if (status == CAIRN_OK) info->orientation = cairn_image_exif_orientation(data, bytes);
+    return status;
+}
+
 static cairn_status decode(const char *name, const uint8_t *data, size_t bytes, const cairn_image_info *info,
                            cairn_image_part *part, cairn_image *image)
 {
     (void)info;
-    jpeg_reader reader = {0};
-    prepare(&reader, name);
-    volatile cairn_status status = CAIRN_OK;
-    if (setjmp(reader.failed) == 0) {
-        begin(&reader, data, bytes);
-        start(&reader, part);
-        status = cairn_image_reserve(name, part->right - part->left, part->bottom - part->top, image);
-        if (status == CAIRN_OK) {
-            read_rows(&reader, part, image);
-            status = check_warnings(&reader);
-        }
-    } else {
-        status = fatal(&reader);
-    }
+    jpeg_reader reader = {.name = name, .data = data, .bytes = bytes, .part = part, .image = image};
+    cairn_status status = run(&reader);
     jpeg_destroy_decompress(&reader.codec);
     return status;
 }
