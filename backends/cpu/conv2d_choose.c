@@ -1,4 +1,5 @@
 #include "backends/cpu/conv2d_choose.h"
+#include "backends/cpu/conv2d_fold.h"
 #include "backends/cpu/conv2d_time.h"
 #include "backends/cpu/plan_cache.h"
 #include <stdio.h>
@@ -7,7 +8,7 @@
 /* Candidates are timed on this many samples at most: enough to fill the threads, and a plan is made in a fraction of a second. */
 #define TIMED_BATCH 16
 
-/* Fewer channels than this on either side, and Winograd's transforms cost more than it saves: the rule where timing is not wanted. */
+/* Fewer channels than this in a group on either side, and Winograd's transforms cost more than it saves. */
 #define WINOGRAD_CHANNELS 32
 
 /* ---- the ways there are ---- */
@@ -29,34 +30,31 @@ static cairn_status create_library_winograd(cairn_cpu *cpu, const cairn_conv2d_d
     return cairn_conv2d_dnnl_create(cpu, desc, homes, dnnl_convolution_winograd, pass, out);
 }
 
-/* Do the homes lie as the problem's blocked operands do? */
-static cairn_status are_blocked(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
-                                bool *out)
+/* Every operand in blocks of channels, as our own kernels want them. */
+static cairn_status blocked_layouts(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_layouts *out)
 {
-    const cairn_layout *src, *dst, *weights;
     int64_t dims[5];
     int rank = cairn_conv2d_weight_dims(desc, dims);
     bool wide = cpu->block == 16;
-    CAIRN_TRY(cairn_layout_tag(cpu, desc->src, wide ? dnnl_nChw16c : dnnl_nChw8c, &src));
-    CAIRN_TRY(cairn_layout_tag(cpu, cairn_conv2d_dst(desc), wide ? dnnl_nChw16c : dnnl_nChw8c, &dst));
-    dnnl_format_tag_t tag =
+    dnnl_format_tag_t pixels = cairn_layout_blocked(cpu);
+    CAIRN_TRY(cairn_layout_tag(cpu, desc->src, pixels, &out->src));
+    CAIRN_TRY(cairn_layout_tag(cpu, cairn_conv2d_dst(desc), pixels, &out->dst));
+    dnnl_format_tag_t filters =
         rank == 5 ? (wide ? dnnl_gOIhw16i16o : dnnl_gOIhw8i8o) : (wide ? dnnl_OIhw16i16o : dnnl_OIhw8i8o);
-    CAIRN_TRY(cairn_layout_tag_dims(cpu, rank, dims, tag, &weights));
-    *out = homes->src == src && homes->dst == dst && homes->weights == weights;
-    return CAIRN_OK;
+    return cairn_layout_tag_dims(cpu, rank, dims, filters, &out->weights);
 }
 
 static cairn_status create_own_winograd(cairn_cpu *cpu, const cairn_conv2d_desc *desc,
                                         const cairn_conv2d_layouts *homes, cairn_conv2d_pass pass,
                                         cairn_conv2d_candidate **out)
 {
-    bool blocked;
+    cairn_conv2d_layouts blocked;
     *out = NULL;
     if (desc->kernel_h != desc->kernel_w || desc->stride_h != desc->stride_w || desc->pad_h != desc->pad_w ||
         desc->src.dim[1] / desc->groups % cpu->block || desc->out_channels / desc->groups % cpu->block)
         return CAIRN_OK;
-    CAIRN_TRY(are_blocked(cpu, desc, homes, &blocked));
-    if (!blocked) return CAIRN_OK;
+    CAIRN_TRY(blocked_layouts(cpu, desc, &blocked));
+    if (homes->src != blocked.src || homes->dst != blocked.dst || homes->weights != blocked.weights) return CAIRN_OK;
     cairn_shape dst = cairn_conv2d_dst(desc);
     const cairn_conv2d_problem problem = {.batch = desc->src.dim[0],
                                           .channels = desc->src.dim[1],
@@ -76,10 +74,41 @@ static cairn_status create_own_winograd(cairn_cpu *cpu, const cairn_conv2d_desc 
     return cairn_winograd_create(&problem, pass, out);
 }
 
+typedef cairn_status creator(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
+                             cairn_conv2d_pass pass, cairn_conv2d_candidate **out);
+
+/* The folded convolution by another way. */
+static cairn_status create_folded(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
+                                  cairn_conv2d_pass pass, creator *inner_way, cairn_conv2d_candidate **out)
+{
+    cairn_conv2d_layouts blocked;
+    cairn_conv2d_candidate *inner;
+    *out = NULL;
+    if (!cairn_conv2d_can_fold(cpu, desc) || pass == CAIRN_CONV2D_BACKWARD_DATA) return CAIRN_OK;
+    cairn_conv2d_desc folded = cairn_conv2d_folded(desc);
+    CAIRN_TRY(blocked_layouts(cpu, &folded, &blocked));
+    if (cairn_layout_public(homes->src) || homes->dst != blocked.dst) return CAIRN_OK;
+    CAIRN_TRY(inner_way(cpu, &folded, &blocked, pass, &inner));
+    return cairn_conv2d_fold_create(cpu, desc, homes->weights, pass, inner, out);
+}
+
+static cairn_status create_folded_direct(cairn_cpu *cpu, const cairn_conv2d_desc *desc,
+                                         const cairn_conv2d_layouts *homes, cairn_conv2d_pass pass,
+                                         cairn_conv2d_candidate **out)
+{
+    return create_folded(cpu, desc, homes, pass, create_direct, out);
+}
+
+static cairn_status create_folded_winograd(cairn_cpu *cpu, const cairn_conv2d_desc *desc,
+                                           const cairn_conv2d_layouts *homes, cairn_conv2d_pass pass,
+                                           cairn_conv2d_candidate **out)
+{
+    return create_folded(cpu, desc, homes, pass, create_own_winograd, out);
+}
+
 typedef struct way {
     const char *name; /* in the plan cache */
-    cairn_status (*create)(cairn_cpu *cpu, const cairn_conv2d_desc *desc, const cairn_conv2d_layouts *homes,
-                           cairn_conv2d_pass pass, cairn_conv2d_candidate **out);
+    creator *create;
 } way;
 
 /* Later ones are better where they fit and the convolution is wide. */
@@ -87,6 +116,8 @@ static const way ways[] = {
     {"direct", create_direct},
     {"library-winograd", create_library_winograd},
     {"winograd", create_own_winograd},
+    {"folded-direct", create_folded_direct},
+    {"folded-winograd", create_folded_winograd},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -127,12 +158,34 @@ static cairn_status create_all(cairn_cpu *cpu, const cairn_conv2d_desc *desc, co
     return CAIRN_OK;
 }
 
-static int fixed_choice(const cairn_conv2d_desc *desc, cairn_conv2d_candidate *const candidates[WAYS])
+/* Enough channels for Winograd's transforms to be small beside its products. */
+static bool is_wide(const cairn_cpu *cpu, const cairn_conv2d_desc *desc)
 {
-    bool wide = desc->src.dim[1] >= WINOGRAD_CHANNELS && desc->out_channels >= WINOGRAD_CHANNELS;
-    for (int i = WAYS - 1; wide && i > 0; i--)
+    int64_t channels = cairn_conv2d_can_fold(cpu, desc) ? cairn_conv2d_folded(desc).src.dim[1] : desc->src.dim[1];
+    return channels / desc->groups >= WINOGRAD_CHANNELS && desc->out_channels / desc->groups >= WINOGRAD_CHANNELS;
+}
+
+static int fixed_choice(const cairn_cpu *cpu, const cairn_conv2d_desc *desc,
+                        cairn_conv2d_candidate *const candidates[WAYS])
+{
+    for (int i = WAYS - 1; is_wide(cpu, desc) && i > 0; i--)
         if (candidates[i]) return i;
     return 0;
+}
+
+/* What oneDNN likes; but blocks where it would rather have channels last and our Winograd, twice as fast, could run. */
+static cairn_status choose_layouts(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_layouts *out)
+{
+    cairn_conv2d_layouts blocked;
+    cairn_conv2d_candidate *winograd;
+    CAIRN_TRY(cairn_conv2d_dnnl_layouts(cpu, desc, out));
+    if (cairn_conv2d_can_fold(cpu, desc) || !is_wide(cpu, desc)) return CAIRN_OK;
+    CAIRN_TRY(blocked_layouts(cpu, desc, &blocked));
+    CAIRN_TRY(create_own_winograd(cpu, desc, &blocked, CAIRN_CONV2D_FORWARD, &winograd));
+    if (!winograd) return CAIRN_OK;
+    winograd->destroy(winograd);
+    *out = blocked;
+    return CAIRN_OK;
 }
 
 /* Times the ways on a part of the batch. */
@@ -143,7 +196,7 @@ static cairn_status time_ways(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cai
     cairn_conv2d_candidate *candidates[WAYS];
     if (part.src.dim[0] > TIMED_BATCH) part.src.dim[0] = TIMED_BATCH;
     part.src_layout = NULL;
-    CAIRN_TRY(cairn_conv2d_dnnl_layouts(cpu, &part, &homes));
+    CAIRN_TRY(choose_layouts(cpu, &part, &homes));
     cairn_status status = create_all(cpu, &part, &homes, pass, candidates);
     if (status == CAIRN_OK) status = cairn_conv2d_time(&part, &homes, candidates, WAYS, out);
     destroy_all(candidates);
@@ -166,7 +219,7 @@ static cairn_status choose(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_
         count += candidates[i] != NULL;
     *out = 0;
     if (count == 1) return CAIRN_OK;
-    *out = fixed_choice(desc, candidates);
+    *out = fixed_choice(cpu, desc, candidates);
     if (cpu->base.options.deterministic) return CAIRN_OK;
     key_of(desc, pass, key, sizeof key);
     if (cairn_plan_cache_get(cpu->cache, key, choice, sizeof choice)) {
@@ -182,7 +235,7 @@ static cairn_status choose(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_
 cairn_status cairn_conv2d_choose(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_layouts *homes,
                                  cairn_conv2d_candidate *out[CAIRN_CONV2D_PASSES])
 {
-    CAIRN_TRY(cairn_conv2d_dnnl_layouts(cpu, desc, homes));
+    CAIRN_TRY(choose_layouts(cpu, desc, homes));
     for (int p = 0; p < CAIRN_CONV2D_PASSES; p++) {
         cairn_conv2d_pass pass = (cairn_conv2d_pass)p;
         cairn_conv2d_candidate *candidates[WAYS];

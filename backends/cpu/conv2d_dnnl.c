@@ -1,4 +1,5 @@
 #include "backends/cpu/conv2d_dnnl.h"
+#include "backends/cpu/conv2d_fold.h"
 #include "backends/cpu/primitive.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,26 +106,39 @@ static bool is_fallback(const_dnnl_primitive_desc_t pd)
     return cairn_primitive_is_slow(pd) || strstr(cairn_primitive_implementation(pd), "gemm") != NULL;
 }
 
-/* oneDNN's free choice; where that is no direct kernel, as for three input channels on AVX2, a direct kernel is asked for by the blocked
- * dst it writes: conv1 of AlexNet and the pool behind it take half the time. */
+static cairn_status layouts_of(cairn_cpu *cpu, const_dnnl_primitive_desc_t pd, cairn_conv2d_layouts *out)
+{
+    CAIRN_TRY(cairn_primitive_layout(cpu, pd, DNNL_ARG_SRC, &out->src));
+    CAIRN_TRY(cairn_primitive_layout(cpu, pd, DNNL_ARG_WEIGHTS, &out->weights));
+    return cairn_primitive_layout(cpu, pd, DNNL_ARG_DST, &out->dst);
+}
+
+/* The images as they come, and the output in blocks of channels as the next layers want it. */
+static cairn_status foldable_layouts(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_layouts *out)
+{
+    int64_t dims[5];
+    int rank = cairn_conv2d_weight_dims(desc, dims);
+    CAIRN_TRY(cairn_layout_plain(cpu, 4, desc->src.dim, &out->src));
+    CAIRN_TRY(cairn_layout_plain(cpu, rank, dims, &out->weights));
+    return cairn_layout_tag(cpu, cairn_conv2d_dst(desc), cairn_layout_blocked(cpu), &out->dst);
+}
+
+/* oneDNN's free choice; where that is no direct kernel, a direct kernel is asked for by the blocked dst that those write. */
 cairn_status cairn_conv2d_dnnl_layouts(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_conv2d_layouts *out)
 {
     cairn_conv2d_layouts any, blocked;
     dnnl_primitive_desc_t chosen, direct = NULL;
+    if (cairn_conv2d_can_fold(cpu, desc)) return foldable_layouts(cpu, desc, out);
     CAIRN_TRY(any_layouts(cpu, desc, &any));
     CAIRN_TRY(describe_forward(cpu, desc, dnnl_convolution_direct, &any, &chosen));
     if (!chosen) return cairn_fail(CAIRN_DEVICE, "oneDNN has no convolution for this shape");
     cairn_status status = CAIRN_OK;
     if (is_fallback(chosen)) {
         blocked = any;
-        CAIRN_TRY_DONE(
-            cairn_layout_tag(cpu, cairn_conv2d_dst(desc), cpu->block == 16 ? dnnl_nChw16c : dnnl_nChw8c, &blocked.dst));
+        CAIRN_TRY_DONE(cairn_layout_tag(cpu, cairn_conv2d_dst(desc), cairn_layout_blocked(cpu), &blocked.dst));
         CAIRN_TRY_DONE(describe_forward(cpu, desc, dnnl_convolution_direct, &blocked, &direct));
     }
-    const_dnnl_primitive_desc_t best = direct && !is_fallback(direct) ? direct : chosen;
-    CAIRN_TRY_DONE(cairn_primitive_layout(cpu, best, DNNL_ARG_SRC, &out->src));
-    CAIRN_TRY_DONE(cairn_primitive_layout(cpu, best, DNNL_ARG_WEIGHTS, &out->weights));
-    CAIRN_TRY_DONE(cairn_primitive_layout(cpu, best, DNNL_ARG_DST, &out->dst));
+    status = layouts_of(cpu, direct && !is_fallback(direct) ? direct : chosen, out);
 done:
     if (direct) dnnl_primitive_desc_destroy(direct);
     dnnl_primitive_desc_destroy(chosen);

@@ -25,6 +25,12 @@ cairn_status cairn_layout_tag(cairn_cpu *cpu, cairn_shape shape, dnnl_format_tag
 cairn_status cairn_layout_tag_dims(cairn_cpu *cpu, int rank, const int64_t *dims, dnnl_format_tag_t tag,
                                    const cairn_layout **out);
 
+/* The blocked format of activations this processor likes: nChw16c or nChw8c. */
+static inline dnnl_format_tag_t cairn_layout_blocked(const cairn_cpu *cpu)
+{
+    return cpu->block == 16 ? dnnl_nChw16c : dnnl_nChw8c;
+}
+
 /* Row-major, of a rank up to 5. */
 cairn_status cairn_layout_plain(cairn_cpu *cpu, int rank, const int64_t *dims, const cairn_layout **out);
 

@@ -119,7 +119,7 @@ cairn_status cairn_cpu_plan_lrn(cairn_device *device, const cairn_lrn_desc *desc
     CAIRN_TRY(cairn_layout_of(cpu, desc->src, desc->src_layout, &given));
     CAIRN_TRY(plan_in(device, desc, given, out));
     if (*out) return CAIRN_OK;
-    CAIRN_TRY(cairn_layout_tag(cpu, desc->src, cpu->block == 16 ? dnnl_nChw16c : dnnl_nChw8c, &blocked));
+    CAIRN_TRY(cairn_layout_tag(cpu, desc->src, cairn_layout_blocked(cpu), &blocked));
     if (desc->src.dim[1] % cpu->block == 0) CAIRN_TRY(plan_in(device, desc, blocked, out));
     return *out ? CAIRN_OK : cairn_lrn_loop_plan(device, desc, out);
 }

@@ -128,7 +128,7 @@ static cairn_status plan_max(cairn_device *device, const cairn_pool2d_desc *d, m
     **out = empty;
     CAIRN_TRY(plan_in(*out, d, src, &slow));
     if (!slow) return CAIRN_OK;
-    CAIRN_TRY(cairn_layout_tag(cpu, d->src, cpu->block == 16 ? dnnl_nChw16c : dnnl_nChw8c, &src));
+    CAIRN_TRY(cairn_layout_tag(cpu, d->src, cairn_layout_blocked(cpu), &src));
     cairn_primitive_release(&(*out)->forward);
     cairn_primitive_release(&(*out)->backward);
     **out = empty;
