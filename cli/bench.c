@@ -112,8 +112,8 @@ static cairn_status print_text(const measurement *m, const cli_terminal *termina
     char now[32], most[32];
     printf("\nspeed         %.1f images/s, %.1f GFLOP/s of direct convolution\n", m->images_per_second, m->gflops);
     if (m->peak_share > 0)
-        printf("FMA peak      %.0f GFLOP/s before, %.0f after; the step reaches %.0f %% of it\n",
-               m->peak_before, m->peak_after, 100 * m->peak_share);
+        printf("FMA peak      %.0f GFLOP/s before, %.0f after; the step reaches %.0f %% of it\n", m->peak_before,
+               m->peak_after, 100 * m->peak_share);
     printf("memory        %s resident, %s at most\n", cairn_format_bytes((double)m->resident, now, sizeof now),
            cairn_format_bytes((double)m->peak_resident, most, sizeof most));
     printf("first update  done %.2f s after the start of the program\n", m->first_update);

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/config_file.h"
 #include "core/os.h"
+#include "train/run_folder.h"
 #include "train/trainer.h"
 #include <popt.h>
 #include <stdio.h>
@@ -97,12 +98,7 @@ static cairn_status take_arguments(cli_options *options, const char *const *argu
 static cairn_status take_resumed(const char *resume, cli_options *options)
 {
     char folder[CAIRN_PATH_SIZE], config[CAIRN_PATH_SIZE];
-    if (snprintf(folder, sizeof folder, "%s", resume) >= (int)sizeof folder)
-        return CAIRN_OK; /* refused by whoever opens it */
-    if (cairn_os_stat(folder, NULL) != CAIRN_OS_FOLDER) {
-        char *slash = strrchr(folder, '/');
-        snprintf(slash ? slash : folder, slash ? 1 : 2, "%s", slash ? "" : ".");
-    }
+    CAIRN_TRY(cairn_run_folder_of(resume, folder, sizeof folder));
     CAIRN_TRY(cairn_os_join(config, sizeof config, folder, "config"));
     return cairn_os_stat(config, NULL) == CAIRN_OS_FILE ? cli_config_read(config, options) : CAIRN_OK;
 }

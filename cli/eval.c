@@ -1,5 +1,6 @@
 /* eval.c - `cairn eval CHECKPOINT FOLDER`. */
 #include "cairn.h"
+#include "cli/checkpoint.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/json.h"

@@ -1,6 +1,7 @@
 /* predict.c - `cairn predict CHECKPOINT FILE...`. */
 #include "train/predict.h"
 #include "cairn.h"
+#include "cli/checkpoint.h"
 #include "cli/command.h"
 #include "cli/device.h"
 #include "cli/json.h"

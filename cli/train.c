@@ -31,7 +31,8 @@ static void show_result(cli_terminal *terminal, const cairn_train_result *result
 {
     char took[CLI_DEFAULT_SIZE];
     cairn_format_seconds(result->seconds, took, sizeof took);
-    cli_say(terminal, "%lld epochs in %s, %.1f images/s", (long long)result->epochs, took, result->images_per_second);
+    cli_say(terminal, "%lld epoch%s in %s, %.1f images/s", (long long)result->epochs, result->epochs == 1 ? "" : "s",
+            took, result->images_per_second);
     if (result->evaluated)
         cli_say(terminal, "best validation top-1 %.1f %% (loss %.4f) after epoch %lld", 100 * result->best_top1,
                 result->best_loss, (long long)result->best_epoch);
