@@ -30,15 +30,16 @@ typedef struct recipe {
     int micro_batch;
     cairn_augment_kind augment;
     bool class_weights;
+    int threads;
     int step; /* cuts tried: every step-th */
 } recipe;
 
 static const recipe recipes[] = {
-    {"cpu-adamw-dropout", "cpu", "lenet", "", CAIRN_UPDATE_ADAMW, 0.3f, 0, CAIRN_AUGMENT_CROP, false, 1},
-    {"cpu-sgd-slices", "cpu", "lenet", "", CAIRN_UPDATE_SGD, 0.3f, 2, CAIRN_AUGMENT_RRC, true, 1},
-    {"ref-adam-slices", "ref", "lenet", "", CAIRN_UPDATE_ADAM, 0.3f, 4, CAIRN_AUGMENT_CROP, false, 3},
-    {"cpu-alexnet", "cpu", "alexnet", "owt", CAIRN_UPDATE_SGD, -1, 4, CAIRN_AUGMENT_CROP, false, 3},
-    {"cpu-alexnet-paper", "cpu", "alexnet", "paper", CAIRN_UPDATE_ADAMW, -1, 0, CAIRN_AUGMENT_NONE, false, 5},
+    {"cpu-adamw-dropout", "cpu", "lenet", "", CAIRN_UPDATE_ADAMW, 0.3f, 0, CAIRN_AUGMENT_CROP, false, 1, 1},
+    {"cpu-sgd-slices", "cpu", "lenet", "", CAIRN_UPDATE_SGD, 0.3f, 2, CAIRN_AUGMENT_RRC, true, 1, 1},
+    {"ref-adam-slices", "ref", "lenet", "", CAIRN_UPDATE_ADAM, 0.3f, 4, CAIRN_AUGMENT_CROP, false, 1, 3},
+    {"cpu-alexnet", "cpu", "alexnet", "owt", CAIRN_UPDATE_SGD, -1, 4, CAIRN_AUGMENT_CROP, false, 1, 3},
+    {"cpu-alexnet-paper", "cpu", "alexnet", "paper", CAIRN_UPDATE_ADAMW, -1, 0, CAIRN_AUGMENT_NONE, false, 1, 5},
 };
 
 static cairn_status path_of(const char *run, const char *file, char path[SCRATCH_SIZE])
@@ -54,7 +55,8 @@ static cairn_status train(const recipe *r, const char *run, const char *resume, 
     char run_folder[SCRATCH_SIZE], resumed[SCRATCH_SIZE];
     cairn_device *device;
     stopper s = {.at = stop_at};
-    CAIRN_TRY(cairn_device_open(r->backend, &(cairn_device_options){.threads = 1, .deterministic = true}, &device));
+    CAIRN_TRY(
+        cairn_device_open(r->backend, &(cairn_device_options){.threads = r->threads, .deterministic = true}, &device));
     if (run) CAIRN_TRY(cairn_os_join(run_folder, sizeof run_folder, root, run));
     if (resume) CAIRN_TRY(cairn_os_join(resumed, sizeof resumed, root, resume));
     cairn_train_options o = pictures_options(device, folder, run ? run_folder : NULL);
@@ -129,6 +131,16 @@ static void the_same_seed_writes_the_same_bytes(void)
     }
 }
 
+/* Compute threads share out the work in a fixed way: as many give the same. (More than one is slow where processors are busy: once is enough.) */
+static void two_compute_threads_repeat_themselves(void)
+{
+    recipe two = recipes[3];
+    two.threads = 2;
+    REQUIRE_OK(train(&two, "two-threads", NULL, 0, 1, NULL));
+    REQUIRE_OK(train(&two, "two-threads-again", NULL, 0, 1, NULL));
+    check_same("two-threads", "two-threads-again", "two compute threads");
+}
+
 static void a_finished_run_has_nothing_left_to_do(void)
 {
     char best[SCRATCH_SIZE], copy[SCRATCH_SIZE];
@@ -150,6 +162,7 @@ int main(void)
     RUN(any_cut_gives_the_same_bytes);
     RUN(a_run_cut_twice_goes_on_elsewhere);
     RUN(the_same_seed_writes_the_same_bytes);
+    RUN(two_compute_threads_repeat_themselves);
     RUN(a_finished_run_has_nothing_left_to_do);
     return test_result();
 }
