@@ -60,7 +60,8 @@ static void nets_learn(void)
         {"cpu", "alexnet", "owt", 67, 0, 1e-3f},
         {"cpu", "alexnet", "caffenet", 67, 0, 1e-3f},
     };
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+    size_t count = pictures_few() ? 2 : sizeof subjects / sizeof *subjects;
+    for (size_t i = 0; i < count; i++) {
         const subject *s = &subjects[i];
         char name[64], run[SCRATCH_SIZE];
         cairn_device *device = open_device(s->backend);

@@ -101,7 +101,8 @@ static void any_cut_gives_the_same_bytes(void)
         snprintf(whole, sizeof whole, "%s-whole", r->name);
         REQUIRE_OK(train(r, whole, NULL, 0, 1, &asked));
         CHECK(asked > 2 * EPOCHS);
-        for (int at = 1; at <= asked; at += r->step) {
+        int step = pictures_few() ? 4 : r->step;
+        for (int at = 1; at <= asked; at += step) {
             snprintf(cut, sizeof cut, "%s-cut%d", r->name, at);
             snprintf(what, sizeof what, "%s cut at %d of %d", r->name, at, asked);
             CHECK_FAILS(train(r, cut, NULL, at, 1, NULL), CAIRN_INTERRUPTED, "--resume");
