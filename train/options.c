@@ -8,7 +8,7 @@
 static const struct {
     float rate, decay;
 } usual[] = {
-    [CAIRN_UPDATE_SGD] = {0.01f, 5e-4f},
+    [CAIRN_UPDATE_SGD] = {3e-3f, 5e-4f},
     [CAIRN_UPDATE_ADAM] = {2e-4f, 0},
     [CAIRN_UPDATE_ADAMW] = {2e-4f, 0.01f},
 };
