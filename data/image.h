@@ -6,7 +6,7 @@
  *     cairn_image_release(&image);
  *
  * JPEG by libjpeg-turbo (CMYK and YCCK converted, EXIF orientation applied), PNG, BMP, GIF (first frame), PPM, PGM by stb_image; alpha goes over
- * white, 16-bit samples are cut to 8. The content decides the format. Failures are CAIRN_DATA naming path and reason: empty, truncated, not an
+ * white, 16-bit samples of a PNG are cut to 8. The content decides the format. Failures are CAIRN_DATA naming path and reason: empty, truncated, not an
  * image, a format that isn't read here (WebP, HEIC, AVIF, TIFF, by name), 12-bit or lossless JPEG, too many pixels (told before any is decoded).
  */
 #ifndef CAIRN_DATA_IMAGE_H

@@ -28,11 +28,10 @@ typedef struct cairn_loader_options {
     bool no_flip; /* leave the mirroring of cairn_window_train out */
     bool shuffle; /* a new permutation each epoch, from the seed */
     uint64_t seed;
-    int batch;   /* slots of a batch */
-    int threads; /* 0: as many as processors */
-    int depth;   /* batches in the ring; 0 means 3 */
-    double
-        max_bad; /* share of unreadable files, of all samples, beyond which cairn_loader_next fails with CAIRN_DATA; 0.01 is usual */
+    int batch;      /* slots of a batch */
+    int threads;    /* 0: as many as processors */
+    int depth;      /* batches in the ring; 0 means 3 */
+    double max_bad; /* share of all samples that may be unreadable; beyond it cairn_loader_next fails with CAIRN_DATA */
     int64_t max_pixels;   /* see cairn_image_options */
     const cairn_log *log; /* each bad file is named here once, with its reason */
 } cairn_loader_options;
@@ -50,7 +49,8 @@ typedef struct cairn_batch {
 cairn_status cairn_loader_create(const cairn_loader_options *options, cairn_loader **out);
 void cairn_loader_destroy(cairn_loader *loader); /* stops the threads; NULL is allowed */
 
-/* Begins an epoch at a position of its order (a multiple of batch, except when resuming: any). An epoch under way is dropped. */
+/* Begins an epoch at a position of its order (a multiple of batch, except when resuming: any). An epoch under way is dropped:
+ * batches handed out before are void and not to be released. */
 cairn_status cairn_loader_start(cairn_loader *loader, uint32_t epoch, int64_t first);
 
 /* The next batch in order, waiting if it isn't ready; *out is NULL after the last. Fails with CAIRN_DATA when too many files are bad. */
