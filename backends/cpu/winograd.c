@@ -60,9 +60,9 @@ static cairn_winograd_matrices at(const region *r, float *workspace)
     return (cairn_winograd_matrices){workspace + r->start, r->shape.point, r->shape.row, r->shape.panel};
 }
 
-static int pairs(const winograd *w)
+static ptrdiff_t pairs(const winograd *w)
 {
-    return w->tiling.down.points * w->tiling.across.points;
+    return (ptrdiff_t)w->tiling.down.points * w->tiling.across.points;
 }
 
 /* A pair's matrix within matrices that hold one for each. */
@@ -215,25 +215,25 @@ static void multiply_chunk(const winograd *w, const cairn_winograd_block *chunk,
 {
     int in_panels = (w->in_blocks + 1) / 2;
 #pragma omp for schedule(static)
-    for (int item = 0; item < pairs(w) * in_panels; item++) {
+    for (int item = 0; item < (int)pairs(w) * in_panels; item++) {
         int pair = item / in_panels, panel = item % in_panels, across_points = w->tiling.across.points;
         ptrdiff_t row;
         ptrdiff_t rows = cairn_winograd_block_rows(&w->tiling, chunk, pair / across_points, pair % across_points, &row);
         ptrdiff_t channel = (ptrdiff_t)panel * 2 * w->lanes;
-        w->kernel->multiply(
-            &(cairn_winograd_product){.rows = least(2 * w->lanes, (ptrdiff_t)w->in_blocks * w->lanes - channel),
-                                      .steps = rows,
-                                      .panels = w->panels,
-                                      .a = of_pair(v, pair, row) + panel * v->panel,
-                                      .a_row = 1,
-                                      .a_step = v->row,
-                                      .b = of_pair(m, pair, row),
-                                      .b_step = m->row,
-                                      .b_panel = m->panel,
-                                      .c = of_pair(du, pair, channel),
-                                      .c_row = du->row,
-                                      .c_panel = du->panel,
-                                      .add = chunk->first > 0});
+        w->kernel->multiply(&(cairn_winograd_product){
+            .rows = least(2 * (ptrdiff_t)w->lanes, (ptrdiff_t)w->in_blocks * w->lanes - channel),
+            .steps = rows,
+            .panels = w->panels,
+            .a = of_pair(v, pair, row) + panel * v->panel,
+            .a_row = 1,
+            .a_step = v->row,
+            .b = of_pair(m, pair, row),
+            .b_step = m->row,
+            .b_panel = m->panel,
+            .c = of_pair(du, pair, channel),
+            .c_row = du->row,
+            .c_panel = du->panel,
+            .add = chunk->first > 0});
     }
 }
 
@@ -305,7 +305,8 @@ static region place(const winograd *w, ptrdiff_t floats, ptrdiff_t row, ptrdiff_
 static size_t plan_forward(winograd *w)
 {
     ptrdiff_t wide = 2 * (ptrdiff_t)w->lanes, channels = (ptrdiff_t)w->in_blocks * w->lanes, used = 0;
-    ptrdiff_t tiles = w->tiling.across.tiles, share = ceiling(w->groups * w->bands, BLOCKS_PER_THREAD * w->threads);
+    ptrdiff_t tiles = w->tiling.across.tiles,
+              share = ceiling(w->groups * w->bands, (ptrdiff_t)BLOCKS_PER_THREAD * w->threads);
     w->block_bands = most(least(share, ceiling(MOST_BLOCK_TILES, tiles)), ceiling(LEAST_BLOCK_TILES, tiles));
     w->block_bands = least(w->block_bands, w->bands);
     w->slice_panels = least(ceiling(SLICE_CHANNELS, wide), w->panels);
