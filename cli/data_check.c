@@ -5,6 +5,7 @@
 #include "cli/json.h"
 #include "cli/table.h"
 #include "train/alarms.h"
+#include "train/checkpoint.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ static cairn_status print_text(const cairn_dataset *dataset, const cli_inspectio
     int64_t named = 0;
     for (int64_t i = 0; i < inspection->count && named < NAMED; i++)
         if (inspection->picture[i].reason) {
-            printf("  %s\n", inspection->picture[i].reason);
+            printf("  %s\n", cli_harmless(inspection->picture[i].reason));
             named++;
         }
     if (named < inspection->bad) printf("  and %lld more; --json names all\n", (long long)(inspection->bad - named));
@@ -168,6 +169,8 @@ static cairn_status judge(const cairn_dataset *dataset, const cli_inspection *in
                           double max_bad, cli_terminal *terminal)
 {
     char text[CAIRN_ALARM_SIZE];
+    const char *const *name = (const char *const *)dataset->class_name;
+    CAIRN_TRY(cairn_checkpoint_check(&(cairn_checkpoint_info){.classes = dataset->classes, .class_name = name}));
     for (int c = 0; c < dataset->classes; c++)
         if (s->good[c] == 0)
             return cairn_fail(CAIRN_DATA,
@@ -178,8 +181,7 @@ static cairn_status judge(const cairn_dataset *dataset, const cli_inspection *in
             CAIRN_DATA,
             "%s: %lld of %lld pictures can't be read, more than --max-bad %g allows; replace or remove them",
             dataset->folder, (long long)inspection->bad, (long long)inspection->count, max_bad);
-    if (cairn_alarm_unbalanced(s->good, dataset->classes, (const char *const *)dataset->class_name, false, text,
-                               sizeof text))
+    if (cairn_alarm_unbalanced(dataset->train_count, dataset->classes, name, false, text, sizeof text))
         cli_warn(terminal, "%s", text);
     return CAIRN_OK;
 }

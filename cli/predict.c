@@ -24,9 +24,13 @@ static void show(const char *path, int width, const cairn_guess *guess, int coun
         json_array_append_new(pictures, one);
         return;
     }
-    printf("%-*s ", width, path);
-    for (int i = 0; i < count; i++)
-        printf("%s %s %.1f %%", i ? "," : "", guess[i].name, 100 * guess[i].probability);
+    char text[CAIRN_PATH_SIZE];
+    snprintf(text, sizeof text, "%s", path);
+    printf("%-*s ", width, cli_harmless(text));
+    for (int i = 0; i < count; i++) {
+        snprintf(text, sizeof text, "%s", guess[i].name);
+        printf("%s %s %.1f %%", i ? "," : "", cli_harmless(text), 100 * guess[i].probability);
+    }
     putchar('\n');
     fflush(stdout); /* pictures may come slowly */
 }

@@ -16,7 +16,7 @@ static char *copy(const char *text)
 {
     size_t bytes = strlen(text) + 1;
     char *to = malloc(bytes);
-    return to ? memcpy(to, text, bytes) : NULL;
+    return to ? cli_harmless(memcpy(to, text, bytes)) : NULL;
 }
 
 static bool begins_character(char byte)

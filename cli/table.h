@@ -17,7 +17,7 @@ enum { CLI_TABLE_COLUMNS = 10 };
 
 /* `heading` has `columns` texts (at most CLI_TABLE_COLUMNS), copied. */
 cairn_status cli_table_create(int columns, const char *const *heading, cli_table **out);
-cairn_status cli_table_row(cli_table *table, const char *const *cell); /* copied */
+cairn_status cli_table_row(cli_table *table, const char *const *cell); /* copied, and made harmless */
 cairn_status cli_table_rule(cli_table *table);                         /* a line, before totals */
 void cli_table_print(const cli_table *table, const cli_terminal *terminal, FILE *stream);
 void cli_table_destroy(cli_table *table); /* NULL is allowed */

@@ -30,11 +30,11 @@ static void erase(cli_terminal *terminal)
     terminal->rows = 0;
 }
 
-/* Names of files and classes may hold anything: what a terminal would obey becomes '?'. */
-static void make_harmless(char *text)
+char *cli_harmless(char *text)
 {
-    for (; *text; text++)
-        if (((unsigned char)*text < 0x20 && *text != '\t') || *text == 0x7f) *text = '?';
+    for (char *c = text; *c; c++)
+        if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f) *c = '?';
+    return text;
 }
 
 /* One line, whole, whoever else is talking. `mark` stands before it in `style`. */
@@ -42,7 +42,7 @@ static void line(cli_terminal *terminal, cli_style style, const char *mark, cons
 {
     char text[LINE];
     vsnprintf(text, sizeof text, format, arguments);
-    make_harmless(text);
+    cli_harmless(text);
     cairn_mutex_lock(terminal->mutex);
     erase(terminal);
     fprintf(stderr, "%s%s%s%s\n", cli_style_on(terminal, stderr, style), mark,
@@ -160,7 +160,7 @@ void cli_progress(cli_terminal *terminal, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    make_harmless(text);
+    cli_harmless(text);
     int rows = wrap(text, (size_t)cairn_os_terminal_width(stderr) - 1);
     cairn_mutex_lock(terminal->mutex);
     erase(terminal);

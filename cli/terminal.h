@@ -29,6 +29,10 @@ void cli_warn(cli_terminal *terminal, const char *format, ...)
 void cli_error(cli_terminal *terminal, const char *format, ...)
     __attribute__((format(printf, 2, 3))); /* "cairn: ..." */
 
+/* Names of files and classes may hold anything: turns what a terminal would obey into '?', in place, and returns `text`. Talk is treated so
+ * by itself. */
+char *cli_harmless(char *text);
+
 /* Seconds since it was created, which main does first. */
 double cli_terminal_age(const cli_terminal *terminal);
 

@@ -37,6 +37,10 @@ grep -qx 'batch = 16' run/config || fail "the file doesn't win over the default"
 grep -qx 'flip = no' run/config || fail "a flag put off isn't kept"
 grep -qx "folder = $long/digits" run/config || fail "a long value is lost"
 
+# The manifest holds a command line that could be typed again.
+passes "$CAIRN" train digits "${quick[@]}" --run "it's a run"
+contains "$(cat "it's a run/manifest.json")" "cairn train digits --model lenet --epochs 1 --batch 16 --threads 1 --loader-threads 1 --run 'it'\\\\''s a run'"
+
 # What the run wrote gives the same run.
 passes "$CAIRN" train --config run/config --run again
 cmp run/config again/config || fail "the configuration doesn't come back as it was"

@@ -36,6 +36,26 @@ contains "$out" "20x20"
 passes "$CAIRN" train mixed "${quick[@]}" --val-split 0 --max-bad 0.02 --run mixed-run
 contains "$err" "mixed/3/0005.png"
 
+# train/ and val/ are the split, and are counted apart.
+mkdir -p parted/train parted/val
+cp -r digits/1 digits/2 parted/train/
+cp -r digits/1 parted/val/
+passes "$CAIRN" data check parted
+contains "$out" "class  train  val"
+contains "$out" "train/ and val/ are the split"
+lacks "$err" "warning"
+
+# Names that a terminal would obey, or that can't be stored.
+mkdir names && cp -r digits/1 names/$'a\e[31mb' && cp -r digits/2 names/2
+passes "$CAIRN" data check names
+lacks "$out$err" $'\e'
+passes "$CAIRN" train names "${quick[@]}" --run names-run
+passes "$CAIRN" predict names-run names/2/0001.png
+lacks "$out$err" $'\e'
+cp -r digits/3 names/$'caf\xe9'
+expect 4 "is not UTF-8" "$CAIRN" train names "${quick[@]}" --run names-run-2
+expect 4 "is not UTF-8" "$CAIRN" data check names --json
+
 # The report as JSON.
 passes "$CAIRN" data check mixed --max-bad 0.02 --json
 python=$(command -v python3) && { "$python" -c 'import json,sys
