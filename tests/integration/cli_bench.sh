@@ -1,5 +1,5 @@
 # bench and model: the figures are there and agree with each other. No time is judged.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 
 passes "$CAIRN" model --model lenet --classes 10 --batch 4 --threads 1
 contains "$out" "conv1"

@@ -1,5 +1,5 @@
 # Checkpoints and run folders that are not what they should be: exit code 7, one line, and what was there stays.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 digits digits 12
 passes "$CAIRN" train digits "${quick[@]}" --run run
 passes "$CAIRN" train digits "${quick[@]}" --run other --width-divisor 2

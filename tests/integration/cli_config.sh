@@ -1,5 +1,5 @@
 # Configuration files: every option, the command line above them, one line for what is wrong in them, and back again from a run.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 
 # ---- what is wrong in a file ----
 

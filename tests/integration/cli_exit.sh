@@ -1,5 +1,5 @@
 # Exit codes that need a run under way: 130 and 143 when it is asked to stop, 6 when numbers are no longer finite, 5 out of memory.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 digits digits 12
 
 # The first signal ends the update, saves, and the run can go on; without a device of its own to wait for, the log tells when it is under way.

@@ -1,5 +1,5 @@
 # Folders and pictures that can't be trained on: one line naming them and the way out, exit code 4, before anything is made.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 digits digits 12
 
 mkdir empty one && cp -r digits/3 one/

@@ -1,5 +1,5 @@
 # Help and versions: there for the asking, on stdout, with an example, at 80 columns.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 
 passes "$CAIRN" --help
 for command in train eval predict model bench "data check"; do

@@ -1,5 +1,5 @@
 # What goes where: data to stdout, talk to stderr, colours on a terminal only and never with NO_COLOR.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 digits digits 12
 
 passes "$CAIRN" train digits "${quick[@]}" --run run

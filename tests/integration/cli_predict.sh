@@ -1,5 +1,5 @@
 # eval and predict: what they say of a trained net, for people and as JSON.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 digits digits 20
 passes "$CAIRN" train digits --model lenet --epochs 5 --batch 8 --learning-rate 0.001 --threads 1 --no-flip --run run
 

@@ -1,5 +1,5 @@
 # What is typed wrongly: one line that names it and the way out, exit code 2, nothing on stdout.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 
 wrong()
 {

@@ -1,5 +1,5 @@
 # The samples run, and the last one trains AlexNet (narrow, so that it is quick) on digits that another one unpacked.
-. "$CAIRN_SOURCE/tests/support/cli.sh"
+. "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 samples=$CAIRN_BUILD/samples
 
 for sample in 01_tensor 02_one_layer 03_train_small; do
