@@ -31,17 +31,16 @@ passes "$CAIRN" eval run digits
 contains "$out" "top-1"
 contains "$out" "40 validation pictures"
 passes "$CAIRN" eval run digits --part all --json
-python=$(command -v python3) && {
-    "$python" -c 'import json,sys
-d = json.load(open(sys.argv[1]))
-assert d["pictures"] == 200 and len(d["classes"]) == 10, d
-assert 0.7 < d["top1"] <= d["top5"] <= 1 and d["loss"] > 0, d
-assert abs(sum(c["right"] for c in d["classes"]) / 200 - d["top1"]) < 1e-6, d' .out || fail "eval --json"
-    expect 4 "1 of 2" "$CAIRN" predict run digits/3/0001.png bad.jpg --json
-    "$python" -c 'import json,sys
-d = json.load(open(sys.argv[1]))
-good, bad = d["pictures"]
-assert good["classes"][0]["name"] == "3" and len(good["classes"]) == 3, d
-assert bad["file"] == "bad.jpg" and "bad.jpg" in bad["error"], d' .out || fail "predict --json"
-}
+same "$(json pictures)" 200
+same "$(json classes.length)" 10
+holds "0.7 < $(json top1) && $(json top1) <= $(json top5) && $(json top5) <= 1 && $(json loss) > 0"
+right=0
+for class in {0..9}; do right=$((right + $(json "classes.$class.right"))); done
+holds "($right / 200 - $(json top1)) ^ 2 < 1e-12"
+
+expect 4 "1 of 2" "$CAIRN" predict run digits/3/0001.png bad.jpg --json
+same "$(json pictures.0.classes.0.name)" 3
+same "$(json pictures.0.classes.length)" 3
+same "$(json pictures.1.file)" bad.jpg
+contains "$(json pictures.1.error)" bad.jpg
 finish

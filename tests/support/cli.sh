@@ -20,6 +20,18 @@ fail()
     failures=$((failures + 1))
 }
 
+# One value of the JSON that the last command wrote to stdout, as tests/tools/json_value.c picks it.
+json()
+{
+    "$CAIRN_BUILD/tests/bin/json_value" "$scratch/.out" "$1"
+}
+
+# Fails unless the arithmetic expression is true (awk's syntax).
+holds()
+{
+    awk "BEGIN { exit !($1) }" </dev/null || fail "not so: $1"
+}
+
 # Runs a command; leaves its exit code in $code, its stdout in $out and its stderr in $err.
 run()
 {
