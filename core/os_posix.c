@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -82,8 +83,16 @@ int64_t cairn_os_peak_resident_bytes(void)
 
 void *cairn_os_aligned_alloc(size_t bytes)
 {
+    /* Large blocks ask for huge pages: AlexNet's first update touches 860 MB, and 210,000 page faults of 4 KB cost a second of it. */
+    const size_t page = 4096, huge_page = (size_t)2 << 20;
+    bool huge = bytes >= 4 * huge_page;
+    size_t alignment = huge ? huge_page : bytes >= 16 * page ? page : 64;
     void *memory = NULL;
-    return posix_memalign(&memory, bytes >= 1 << 16 ? 4096 : 64, bytes ? bytes : 1) == 0 ? memory : NULL;
+    if (posix_memalign(&memory, alignment, bytes ? bytes : 1) != 0) return NULL;
+    if (huge)
+        (void)madvise(memory, bytes / huge_page * huge_page,
+                      MADV_HUGEPAGE); /* a wish: where it isn't granted nothing is lost */
+    return memory;
 }
 
 void cairn_os_aligned_free(void *memory)
