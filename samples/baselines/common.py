@@ -66,4 +66,4 @@ def measure(name, step, batch, args):
     ms = float(np.median(times))
     print(json.dumps({"name": name, "ms": ms, "images_per_second": batch / ms * 1e3, "losses": losses[:3],
                       "first_update_seconds": first,
-                      "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
+                      "resident_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6}))
