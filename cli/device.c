@@ -13,6 +13,7 @@ cairn_status cli_device_open(const cli_options *options, cli_terminal *terminal,
         cache = NULL;
     const cairn_device_options device = {.threads = (int)cli_int(options, OPTION_THREADS),
                                          .deterministic = cli_flag(options, OPTION_DETERMINISTIC),
+                                         .direct = cli_flag(options, OPTION_DIRECT),
                                          .cache = cache,
                                          .memory_limit = (size_t)cli_int(options, OPTION_MEMORY_LIMIT),
                                          .log = cli_terminal_log(terminal)};

@@ -105,6 +105,7 @@ const cli_option cli_option_table[OPTION_COUNT] = {
     [OPTION_THREADS] = NUMBER(INTEGER, ON_DEVICE, device, "threads", "N", 1, 4096, "compute threads; auto is one a processor",
         WORD("auto", 0), .initial = "auto"),
     [OPTION_DETERMINISTIC] = FLAG(ON_DEVICE, device, "deterministic", "choose algorithms by shape, not by timing"),
+    [OPTION_DIRECT] = FLAG(ON_DEVICE, device, "direct", "convolve by direct sums, never by Winograd: slower, and closer to exact sums"),
     [OPTION_MEMORY_LIMIT] = NUMBER(SIZE, ON_DEVICE, device, "memory-limit", "BYTES", 1e6, 1e15,
         "most that the device may hold, as 800M or 2G", WORD("none", 0), .initial = "none"),
     [OPTION_PLAN_CACHE] = TEXT(ON_DEVICE, device, "plan-cache", "FOLDER",

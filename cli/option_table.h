@@ -66,6 +66,7 @@ typedef enum cli_option_id {
     OPTION_DEVICE,
     OPTION_THREADS,
     OPTION_DETERMINISTIC,
+    OPTION_DIRECT,
     OPTION_MEMORY_LIMIT,
     OPTION_PLAN_CACHE,
     /* Output */

@@ -26,9 +26,10 @@ typedef struct cairn_backend cairn_backend;
 typedef struct cairn_layout cairn_layout;
 
 typedef struct cairn_device_options {
-    int threads;          /* compute threads of a CPU device; 0 takes every processor the process may use */
-    bool deterministic;   /* fix algorithms by shape instead of by timing */
-    const char *cache;    /* folder where measured plans are remembered; NULL for none */
+    int threads;        /* compute threads of a CPU device; 0 takes every processor the process may use */
+    bool deterministic; /* fix algorithms by shape instead of by timing */
+    bool direct;       /* convolve by direct sums only: slower than Winograd, and some ten times closer to exact sums */
+    const char *cache; /* folder where measured plans are remembered; NULL for none */
     size_t memory_limit;  /* bytes the device may hold at most; 0 for no limit */
     const cairn_log *log; /* may be NULL; must outlive the device */
 } cairn_device_options;

@@ -109,15 +109,16 @@ static cairn_status create_folded_winograd(cairn_cpu *cpu, const cairn_conv2d_de
 typedef struct way {
     const char *name; /* in the plan cache */
     creator *create;
+    bool direct; /* sums products as they stand, as options.direct wants */
 } way;
 
 /* Later ones are better where they fit and the convolution is wide. */
 static const way ways[] = {
-    {"direct", create_direct},
-    {"library-winograd", create_library_winograd},
-    {"winograd", create_own_winograd},
-    {"folded-direct", create_folded_direct},
-    {"folded-winograd", create_folded_winograd},
+    {"direct", create_direct, true},
+    {"library-winograd", create_library_winograd, false},
+    {"winograd", create_own_winograd, false},
+    {"folded-direct", create_folded_direct, true},
+    {"folded-winograd", create_folded_winograd, false},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -129,16 +130,16 @@ static bool needed(const cairn_conv2d_desc *desc, cairn_conv2d_pass pass)
     return desc->train && (pass == CAIRN_CONV2D_BACKWARD_WEIGHTS || desc->need_diff_src);
 }
 
-static void key_of(const cairn_conv2d_desc *d, cairn_conv2d_pass pass, char *key, size_t size)
+static void key_of(const cairn_cpu *cpu, const cairn_conv2d_desc *d, cairn_conv2d_pass pass, char *key, size_t size)
 {
     static const char *const names[CAIRN_CONV2D_PASSES] = {"forward", "backward-data", "backward-weights"};
     char src[64];
     snprintf(
         key, size,
-        "conv2d %s src %s out %lld kernel %lldx%lld stride %lldx%lld pad %lldx%lld groups %lld bias %d relu %d f32",
+        "conv2d %s src %s out %lld kernel %lldx%lld stride %lldx%lld pad %lldx%lld groups %lld bias %d relu %d f32%s",
         names[pass], cairn_shape_format(d->src, src, sizeof src), (long long)d->out_channels, (long long)d->kernel_h,
         (long long)d->kernel_w, (long long)d->stride_h, (long long)d->stride_w, (long long)d->pad_h,
-        (long long)d->pad_w, (long long)d->groups, d->has_bias, d->relu);
+        (long long)d->pad_w, (long long)d->groups, d->has_bias, d->relu, cpu->base.options.direct ? " direct" : "");
 }
 
 static void destroy_all(cairn_conv2d_candidate *candidates[WAYS])
@@ -154,7 +155,7 @@ static cairn_status create_all(cairn_cpu *cpu, const cairn_conv2d_desc *desc, co
     for (int i = 0; i < WAYS; i++)
         out[i] = NULL;
     for (int i = 0; i < WAYS; i++)
-        CAIRN_TRY(ways[i].create(cpu, desc, homes, pass, &out[i]));
+        if (ways[i].direct || !cpu->base.options.direct) CAIRN_TRY(ways[i].create(cpu, desc, homes, pass, &out[i]));
     return CAIRN_OK;
 }
 
@@ -179,7 +180,7 @@ static cairn_status choose_layouts(cairn_cpu *cpu, const cairn_conv2d_desc *desc
     cairn_conv2d_layouts blocked;
     cairn_conv2d_candidate *winograd;
     CAIRN_TRY(cairn_conv2d_dnnl_layouts(cpu, desc, out));
-    if (cairn_conv2d_can_fold(cpu, desc) || !is_wide(cpu, desc)) return CAIRN_OK;
+    if (cpu->base.options.direct || cairn_conv2d_can_fold(cpu, desc) || !is_wide(cpu, desc)) return CAIRN_OK;
     CAIRN_TRY(blocked_layouts(cpu, desc, &blocked));
     CAIRN_TRY(create_own_winograd(cpu, desc, &blocked, CAIRN_CONV2D_FORWARD, &winograd));
     if (!winograd) return CAIRN_OK;
@@ -221,7 +222,7 @@ static cairn_status choose(cairn_cpu *cpu, const cairn_conv2d_desc *desc, cairn_
     if (count == 1) return CAIRN_OK;
     *out = fixed_choice(cpu, desc, candidates);
     if (cpu->base.options.deterministic) return CAIRN_OK;
-    key_of(desc, pass, key, sizeof key);
+    key_of(cpu, desc, pass, key, sizeof key);
     if (cairn_plan_cache_get(cpu->cache, key, choice, sizeof choice)) {
         *out = named_choice(choice, candidates);
         if (*out >= 0) return CAIRN_OK;

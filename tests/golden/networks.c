@@ -1,5 +1,6 @@
 /* A whole AlexNet against PyTorch in float64: every layer's output, the loss plain and smoothed, every gradient, and the losses of five
- * steps of SGD and of Adam. Run as `networks PRESET BACKEND`: one CTest for each, so that they run side by side. */
+ * steps of SGD and of Adam. Run as `networks PRESET BACKEND [direct]`: one CTest for each, so that they run
+ * side by side. */
 #include "backends/backends.h"
 #include "models/models.h"
 #include "optim/optimizer.h"
@@ -11,6 +12,7 @@ enum { WEIGHT_LAYERS = 8, STEPS = 5 };
 
 /* What the command line chose; set once by main. */
 static const char *preset, *backend;
+static bool direct;
 static json_t *golden;
 
 /* One planned net with the golden weights, input and labels. */
@@ -43,13 +45,13 @@ static int64_t turned_units;
 /* A few among a million units: more is no rounding. */
 enum { MOST_TURNED_UNITS = 8 };
 
-/* Of gradients. Winograd's outputs are off by 1e-6 of their size, some ten times the direct sum's, so a unit may be pushed over 0; in
- * `paper` one of conv4's does (1.6e-6 where the rms is 1.4). That alone moves the gradients below it by 2e-3, and only where it
- * was seen to happen are they allowed to. */
+/* Of gradients. Winograd's outputs are off by 1e-6 of their size, some ten times the direct sum's, so a few units may be pushed over 0 or past
+ * their neighbour in a window. One of them moves the gradients below it by up to 1e-2 in a batch of two. Only where that was seen to
+ * happen are they allowed to; the same net by direct sums is held to 2e-5 throughout. */
 static double gradient_tolerance(const fixture *f, const char *name)
 {
     bool below = strncmp(name, "fc", 2) != 0;
-    return below && turned_units > 0 ? 5e-3 : tolerance(f);
+    return below && turned_units > 0 && uses_winograd(f->net) ? 3e-2 : tolerance(f);
 }
 
 static void check_stats(const char *what, const char *name, const cairn_tensor *tensor, const json_t *stats,
@@ -147,7 +149,7 @@ static cairn_status open_fixture(fixture *f, const char *on, bool apart)
     *f = (fixture){.batch = golden_integer(golden, "batch")};
     const cairn_net_options options = {
         .batch = f->batch, .train = true, .keep_activations = apart, .no_fusion = apart, .input_gradient = apart};
-    CAIRN_TRY(cairn_device_open(on, &(cairn_device_options){.deterministic = true}, &f->device));
+    CAIRN_TRY(cairn_device_open(on, &(cairn_device_options){.deterministic = true, .direct = direct}, &f->device));
     CAIRN_TRY(
         cairn_model_create("alexnet", preset, golden_integer(golden, "classes"), &(cairn_model_options){0}, &f->net));
     CAIRN_TRY(cairn_net_plan(f->net, f->device, &options));
@@ -276,8 +278,9 @@ static void five_steps_of_adam(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        printf("usage: networks PRESET BACKEND\n");
+    direct = argc == 4 && strcmp(argv[3], "direct") == 0;
+    if (argc != 3 && !direct) {
+        printf("usage: networks PRESET BACKEND [direct]\n");
         return 2;
     }
     preset = argv[1];
