@@ -98,6 +98,8 @@ static cairn_status take_arguments(cli_options *options, const char *const *argu
 static cairn_status take_resumed(const char *resume, cli_options *options)
 {
     char folder[CAIRN_PATH_SIZE], config[CAIRN_PATH_SIZE];
+    if (cairn_os_stat(resume, NULL) == CAIRN_OS_MISSING)
+        return cairn_fail(CAIRN_FILE, "--resume %s: no such run folder or checkpoint", resume);
     CAIRN_TRY(cairn_run_folder_of(resume, folder, sizeof folder));
     CAIRN_TRY(cairn_os_join(config, sizeof config, folder, "config"));
     return cairn_os_stat(config, NULL) == CAIRN_OS_FILE ? cli_config_read(config, options) : CAIRN_OK;

@@ -433,6 +433,7 @@ void cairn_os_catch_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file over the user's size limit is then a failed write, told like any other */
 }
 
 int cairn_os_caught_signal(void)

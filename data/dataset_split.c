@@ -156,8 +156,10 @@ static cairn_status add_lines(cairn_dataset *dataset, const char *split_path, co
         const char *path = cairn_dataset_join(dataset, dataset->folder, line->path);
         if (!path) return cairn_dataset_no_memory(dataset);
         if (cairn_os_stat(path, NULL) != CAIRN_OS_FILE)
-            return cairn_fail(CAIRN_DATA, "%s: gone, though %s counts on it: bring it back, or start a new run", path,
-                              split_path);
+            return cairn_fail(CAIRN_DATA,
+                              "%s: gone, though %s counts on it: bring it back, start a new run, or score every "
+                              "picture with eval --part all",
+                              path, split_path);
         CAIRN_TRY(cairn_dataset_add(dataset, line->validation, path, label));
     }
     return CAIRN_OK;

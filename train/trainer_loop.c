@@ -1,6 +1,7 @@
 #include "core/os.h"
 #include "train/trainer_state.h"
 #include <inttypes.h>
+#include <stdio.h>
 
 static bool stop_requested(void *context)
 {
@@ -14,12 +15,21 @@ static cairn_status save(trainer *t, const char *name, bool whole)
     char path[CAIRN_PATH_SIZE];
     CAIRN_TRY(cairn_run_folder_file(t->run, name, path, sizeof path));
     cairn_status status = cairn_checkpoint_save(path, t->net, whole ? t->optimizer : NULL, &t->state);
-    if (status == CAIRN_FILE)
-        return cairn_fail(CAIRN_FILE,
-                          "the checkpoint can't be saved: %s; what was saved before is untouched: mend that and go on "
-                          "with --resume %s",
-                          cairn_error_last()->message, cairn_run_folder_path(t->run));
-    return status;
+    if (status != CAIRN_FILE) return status;
+    char last[CAIRN_PATH_SIZE], reason[CAIRN_ERROR_MESSAGE_SIZE];
+    const char *folder = cairn_run_folder_path(t->run);
+    snprintf(reason, sizeof reason, "%s", cairn_error_last()->message);
+    CAIRN_TRY(cairn_run_folder_file(t->run, "last.safetensors", last, sizeof last));
+    if (cairn_os_stat(last, NULL) != CAIRN_OS_FILE)
+        return cairn_fail(
+            CAIRN_FILE,
+            "the checkpoint can't be saved: %s; there is none to go on from yet: mend that and start anew "
+            "with another --run folder",
+            reason);
+    return cairn_fail(CAIRN_FILE,
+                      "the checkpoint can't be saved: %s; what was saved before is untouched: mend that and go on "
+                      "with --resume %s",
+                      reason, folder);
 }
 
 static cairn_status save_last(trainer *t)

@@ -54,6 +54,10 @@ cairn_status trainer_check_source(const trainer *t)
         snprintf(b, sizeof b, "%.17g", number[i].here);
         return refuse_source(t, number[i].option, a, b);
     }
+    if (there->epoch >= t->options.epochs)
+        return cairn_fail(CAIRN_USAGE,
+                          "--resume %s: that run is finished, %lld of %lld epochs are done: give more with --epochs",
+                          t->options.resume, (long long)there->epoch, (long long)t->options.epochs);
     if (there->classes != here->classes)
         return cairn_fail(
             CAIRN_FILE, "--resume %s: it was trained for %d classes, and %s has %d: give the folder it was trained on",

@@ -1,6 +1,6 @@
 # Where timed choices of algorithms go: the user's cache by default, a folder that was named, or nowhere.
 . "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
-bench=(bench --batch 1 --steps 1 --untimed 1 --classes 10)
+bench=(bench --width-divisor 4 --batch 1 --steps 1 --untimed 1 --classes 10)
 
 export XDG_CACHE_HOME=$PWD/cache
 passes "$CAIRN" "${bench[@]}"

@@ -30,9 +30,13 @@ for case in "INT 130" "TERM 143"; do
     [ "$code" = 0 ] && echo "SIG$signal came after the end of the run"
     [ -s "run-$signal/last.safetensors" ] || fail "SIG$signal: nothing saved"
     [ "$code" = 0 ] || contains "$(cat "run-$signal.err")" "--resume run-$signal"
-    passes "$CAIRN" train --resume "run-$signal"
+    [ "$code" = 0 ] || passes "$CAIRN" train --resume "run-$signal"
     cmp "run-$signal/last.safetensors" whole/last.safetensors || fail "SIG$signal: the resumed run ended otherwise"
     cmp "run-$signal/best.safetensors" whole/best.safetensors || fail "SIG$signal: the resumed run kept another best"
     contains "$(cat "run-$signal/manifest.json")" '"status": "finished"'
+    # Then there is nothing left to do, and the record stays as it is.
+    cp "run-$signal/manifest.json" manifest-before
+    expect 2 "that run is finished" "$CAIRN" train --resume "run-$signal"
+    cmp "run-$signal/manifest.json" manifest-before || fail "SIG$signal: a finished run's manifest was written over"
 done
 finish
