@@ -97,6 +97,14 @@ static void close_device(cairn_device *device)
     free(cpu);
 }
 
+/* Never more than OMP_THREAD_LIMIT allows: OpenMP would form a smaller team than work was split for, and oneDNN's barriers wait for
+ * the whole team. */
+static int team_size(int asked)
+{
+    int threads = asked ? asked : cairn_os_processor_count(), limit = omp_get_thread_limit();
+    return threads < limit ? threads : limit;
+}
+
 static cairn_status open_device(const cairn_device_options *options, cairn_device **out)
 {
     if (options->threads < 0)
@@ -105,7 +113,7 @@ static cairn_status open_device(const cairn_device_options *options, cairn_devic
     if (!cpu) return cairn_fail(CAIRN_MEMORY, "no memory for the CPU device");
     cpu->base.backend = &cairn_backend_cpu;
     cpu->base.options = *options;
-    cpu->base.threads = options->threads ? options->threads : cairn_os_processor_count();
+    cpu->base.threads = team_size(options->threads);
     cpu->block = has_avx512() ? 16 : 8;
     name_device(cpu);
     cairn_cpu_enter(cpu);
