@@ -10,7 +10,8 @@
  *     }
  *     cairn_loader_destroy(loader);
  *
- * What a batch holds depends on seed, epoch and position only, never on the number of threads. Memory is taken at creation.
+ * What a batch holds depends on seed, epoch and position only, never on the number of threads. Memory is taken at creation; only the
+ * buffers that each thread decodes into grow, to fit the largest picture it has met.
  */
 #ifndef CAIRN_DATA_LOADER_H
 #define CAIRN_DATA_LOADER_H
