@@ -339,7 +339,10 @@ cairn_status cairn_os_make_folders(const char *path)
         if (path[end] != '/' && path[end] != '\0') continue;
         memcpy(part, path, end);
         part[end] = '\0';
-        if (mkdir(part, 0777) == 0 || cairn_os_stat(part, NULL) == CAIRN_OS_FOLDER) continue;
+        if (mkdir(part, 0777) == 0) continue;
+        int reason = errno; /* why it can't be made, which asking whether it is there would replace */
+        if (cairn_os_stat(part, NULL) == CAIRN_OS_FOLDER) continue;
+        errno = reason;
         return fail_path(part, "folder can't be made");
     }
     return CAIRN_OK;

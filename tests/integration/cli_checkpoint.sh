@@ -35,6 +35,15 @@ touch file
 expect 7 "file" "$CAIRN" train digits "${quick[@]}" --run file/run
 expect 7 "/proc/cairn" "$CAIRN" train digits "${quick[@]}" --run /proc/cairn
 expect 7 "run" "$CAIRN" train digits "${quick[@]}" --run run
+mkdir -m 555 readonly
+someone=("$CAIRN")
+[ "$(id -u)" = 0 ] && chmod 755 . && someone=(setpriv --reuid=65534 --regid=65534 --clear-groups "$CAIRN")
+if "${someone[@]}" --version >/dev/null 2>&1; then
+    expect 7 "readonly/x: folder can't be made: Permission denied: choose another with --run" \
+        "${someone[@]}" train digits "${quick[@]}" --plan-cache none --run readonly/x
+else
+    echo "not tried: an unwritable folder, since a user without root's rights can't run $CAIRN here"
+fi
 
 # A disk that is full when the checkpoint is saved: the limit on a file's size stands for it.
 full() { (ulimit -f 200 && trap '' XFSZ && "$@"); }
