@@ -200,6 +200,10 @@ cairn_status cli_config_write(const cli_options *options, char **text)
     for (int id = 0; id < OPTION_COUNT; id++) {
         const cli_option *option = &cli_option_table[id];
         const char *value = options->value[id].text;
+        char folder[CAIRN_PATH_SIZE];
+        /* From the root, so that the run can go on from wherever the program is started. */
+        if (id == OPTION_FOLDER && value && cairn_os_real_path(folder, sizeof folder, value) == CAIRN_OK)
+            value = folder;
         if (!cli_options_takes(options->command, (cli_option_id)id) || option->unwritten || !value) continue;
         if (strcmp(group, option->group) != 0) {
             snprintf(line, sizeof line, "\n# %s\n", option->group);

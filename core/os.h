@@ -89,6 +89,10 @@ cairn_status cairn_os_read_file(const char *path, size_t limit, void **data, siz
 /* Joins two parts with one '/' into `out`; CAIRN_USAGE when it doesn't fit. */
 cairn_status cairn_os_join(char *out, size_t size, const char *folder, const char *name);
 
+/* The one path of what stands at `path`: from the root, links followed, no "." or "..". Two paths of one thing give the same. CAIRN_FILE when
+ * nothing stands there, CAIRN_USAGE when it doesn't fit. */
+cairn_status cairn_os_real_path(char *out, size_t size, const char *path);
+
 /* $XDG_CACHE_HOME/cairn, else $HOME/.cache/cairn, else a folder "cairn-cache" in the temporary folder. Not created. */
 void cairn_os_cache_folder(char *out, size_t size);
 

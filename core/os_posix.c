@@ -281,6 +281,16 @@ cairn_os_kind cairn_os_stat(const char *path, int64_t *bytes)
     return CAIRN_OS_FILE;
 }
 
+cairn_status cairn_os_real_path(char *out, size_t size, const char *path)
+{
+    char *real = realpath(path, NULL);
+    if (!real) return fail_path(path, "can't be found");
+    size_t length = strlen(real);
+    if (length < size) memcpy(out, real, length + 1);
+    free(real);
+    return length < size ? CAIRN_OK : cairn_fail(CAIRN_USAGE, "%.80s...: path is too long", path);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b); /* strcmp compares as unsigned bytes */

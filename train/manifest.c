@@ -35,9 +35,11 @@ static json_t *device_json(const trainer *t)
 static json_t *data_json(const trainer *t)
 {
     const cairn_dataset *d = t->dataset;
-    return json_pack("{s:o, s:i, s:I, s:I, s:I, s:b, s:s}", "folder", text_json(d->folder), "classes", d->classes,
-                     "train", (json_int_t)d->train.count, "validation", (json_int_t)d->validation.count, "ignored",
-                     (json_int_t)d->ignored, "own_split", (int)d->own_split, "split", t->state.split);
+    char folder[CAIRN_PATH_SIZE];
+    bool found = cairn_os_real_path(folder, sizeof folder, d->folder) == CAIRN_OK;
+    return json_pack("{s:o, s:i, s:I, s:I, s:I, s:b, s:s}", "folder", text_json(found ? folder : d->folder), "classes",
+                     d->classes, "train", (json_int_t)d->train.count, "validation", (json_int_t)d->validation.count,
+                     "ignored", (json_int_t)d->ignored, "own_split", (int)d->own_split, "split", t->state.split);
 }
 
 static json_t *model_json(const trainer *t)

@@ -35,7 +35,7 @@ passes "$CAIRN" train --config good.ini --run run --epochs 2 --seed 5 --no-flip
 grep -qx 'epochs = 2' run/config || fail "the command line doesn't win over the file"
 grep -qx 'batch = 16' run/config || fail "the file doesn't win over the default"
 grep -qx 'flip = no' run/config || fail "a flag put off isn't kept"
-grep -qx "folder = $long/digits" run/config || fail "a long value is lost"
+grep -qx "folder = $(pwd -P)/$long/digits" run/config || fail "a long value is lost"
 
 # The manifest holds a command line that could be typed again.
 passes "$CAIRN" train digits "${quick[@]}" --run "it's a run"
@@ -45,6 +45,10 @@ contains "$(cat "it's a run/manifest.json")" "cairn train digits --model lenet -
 passes "$CAIRN" train --config run/config --run again
 cmp run/config again/config || fail "the configuration doesn't come back as it was"
 cmp run/last.safetensors again/last.safetensors || fail "the same configuration doesn't give the same weights"
+
+# A run goes on from anywhere: its config names the pictures from the root.
+mkdir elsewhere
+(cd elsewhere && passes "$CAIRN" train --resume ../run --epochs 3 && exit "$failures") || fail "a run can't go on from another folder"
 
 # A folder whose name the format would swallow.
 odd=' odd ;name\x41 '

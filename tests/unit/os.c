@@ -193,6 +193,19 @@ static void folders_are_made_and_listed_in_byte_order(void)
     CHECK_FAILS(cairn_os_sync_folder(blocked), CAIRN_FILE, "can't be opened");
 }
 
+static void a_thing_has_one_real_path(void)
+{
+    char straight[SCRATCH_SIZE], round_about[SCRATCH_SIZE], other[SCRATCH_SIZE];
+    CHECK_OK(cairn_os_make_folders(scratch_path(folder, "real/a", other)));
+    CHECK_OK(cairn_os_real_path(straight, sizeof straight, other));
+    CHECK_OK(cairn_os_real_path(round_about, sizeof round_about, scratch_path(folder, "real/./a/../a/", other)));
+    CHECK(strcmp(straight, round_about) == 0);
+    CHECK(straight[0] == '/');
+    CHECK_FAILS(cairn_os_real_path(other, 3, straight), CAIRN_USAGE, "too long");
+    scratch_path(folder, "real/gone", other);
+    CHECK_FAILS(cairn_os_real_path(straight, sizeof straight, other), CAIRN_FILE, "real/gone: can't be found");
+}
+
 static void files_are_read_up_to_a_limit(void)
 {
     char path[SCRATCH_SIZE], other[SCRATCH_SIZE];
@@ -293,6 +306,7 @@ int main(int count, char **arguments)
     RUN(threads_do_not_inherit_a_pin);
     RUN(time_and_memory_are_plausible);
     RUN(folders_are_made_and_listed_in_byte_order);
+    RUN(a_thing_has_one_real_path);
     RUN(files_are_read_up_to_a_limit);
     RUN(a_full_device_is_told_by_sync);
     RUN(paths_join);
