@@ -40,7 +40,7 @@ const cli_option cli_option_table[OPTION_COUNT] = {
     [OPTION_LOADER_THREADS] = NUMBER(INTEGER, READERS, data, "loader-threads", "N", 1, 1024,
         "threads that read and decode pictures; auto is one a processor; results don't depend on it", WORD("auto", 0)),
     [OPTION_PART] = CHOICE(EVAL, data, "part", "PART", "validation|train|all",
-        "which pictures: validation is val/ or the validation part of the run's own split, all of them where neither is there", .initial = "validation"),
+        "which pictures: validation is val/ or, of the folder trained on, the validation part of the run's split; all where neither is there", .initial = "validation"),
 
     [OPTION_CHECKPOINT] = TEXT(PREDICT, model, "checkpoint", "PATH",
         "a checkpoint, or a run folder for its best one; then every argument is a picture", .initial = "", .unwritten = true),

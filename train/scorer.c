@@ -3,6 +3,7 @@
 #include "train/run_folder.h"
 #include "train/trainer.h"
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,22 @@ static bool find_split(const char *checkpoint, char *path, size_t size)
            cairn_os_join(path, size, folder, "split.tsv") == CAIRN_OK && cairn_os_stat(path, NULL) == CAIRN_OS_FILE;
 }
 
-/* Was the split made of this folder? Its first picture is there; another folder is scored whole. */
-static bool split_is_of(const char *split, const char *folder)
+/* The folder that the run beside the split was trained on, as its manifest tells it; false where that can't be told or the folder is gone. */
+static bool find_trained_folder(const char *split, char *folder, size_t size)
+{
+    char run[CAIRN_PATH_SIZE], path[CAIRN_PATH_SIZE];
+    const char *told = NULL;
+    if (cairn_run_folder_of(split, run, sizeof run) != CAIRN_OK) return false;
+    if (cairn_os_join(path, sizeof path, run, "manifest.json") != CAIRN_OK) return false;
+    json_t *manifest = json_load_file(path, 0, NULL);
+    json_unpack(manifest, "{s:{s:s}}", "data", "folder", &told);
+    bool found = told && cairn_os_real_path(folder, size, told) == CAIRN_OK;
+    json_decref(manifest);
+    return found;
+}
+
+/* Is the split's first picture in the folder? */
+static bool has_first_picture(const char *split, const char *folder)
 {
     char line[CAIRN_PATH_SIZE], path[2 * CAIRN_PATH_SIZE];
     bool found = false;
@@ -44,13 +59,26 @@ static bool split_is_of(const char *split, const char *folder)
     return found;
 }
 
+/* Was the split made of this folder? A set of pictures that is numbered alike is none of it. Where the folder trained on is gone, it may
+ * have been moved, and one that has the split's first picture is taken for it. */
+static bool split_is_of(const char *split, const char *folder, const cairn_log *log)
+{
+    char trained[CAIRN_PATH_SIZE], given[CAIRN_PATH_SIZE];
+    if (!find_trained_folder(split, trained, sizeof trained)) return has_first_picture(split, folder);
+    if (cairn_os_real_path(given, sizeof given, folder) != CAIRN_OK) return false;
+    if (strcmp(given, trained) == 0) return true;
+    cairn_log_write(log, CAIRN_LOG_INFO, "%s is not the folder trained on (%s): every picture of it counts", folder,
+                    trained);
+    return false;
+}
+
 static cairn_status open_pictures(cairn_scorer *s, const char *checkpoint, const char *folder, cairn_evaluate_part part,
                                   const cairn_log *log)
 {
     const cairn_checkpoint_info *info = cairn_checkpoint_information(s->checkpoint);
     char split[CAIRN_PATH_SIZE];
     cairn_dataset_options options = {.classes = info->class_name, .class_count = info->classes, .log = log};
-    if (part != CAIRN_PART_ALL && find_split(checkpoint, split, sizeof split) && split_is_of(split, folder))
+    if (part != CAIRN_PART_ALL && find_split(checkpoint, split, sizeof split) && split_is_of(split, folder, log))
         return cairn_dataset_open_split(folder, split, &options, &s->dataset);
     return cairn_dataset_open(folder, &options, &s->dataset);
 }

@@ -15,7 +15,9 @@
 #include "train/evaluate.h"
 
 typedef enum cairn_evaluate_part {
-    CAIRN_PART_VALIDATION, /* val/ of the folder, or the validation lines of split.tsv beside the checkpoint; all where neither is there */
+    /* val/ of the folder, or for the folder that was trained on the validation lines of split.tsv beside the checkpoint; all where neither
+     * is there. */
+    CAIRN_PART_VALIDATION,
     CAIRN_PART_TRAIN,
     CAIRN_PART_ALL,
 } cairn_evaluate_part;

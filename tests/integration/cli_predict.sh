@@ -38,6 +38,18 @@ right=0
 for class in {0..9}; do right=$((right + $(json "classes.$class.right"))); done
 holds "($right / 200 - $(json top1)) ^ 2 < 1e-12"
 
+# The run's split is of the folder trained on, also where that was moved; of another, numbered alike, every picture counts.
+cp -r digits other
+passes "$CAIRN" eval run other
+contains "$out" "200 pictures of other"
+contains "$err" "other is not the folder trained on"
+passes "$CAIRN" eval run ./other/../digits
+contains "$out" "40 validation pictures"
+mv digits away
+passes "$CAIRN" eval run other
+contains "$out" "40 validation pictures of other"
+mv away digits
+
 expect 4 "1 of 2" "$CAIRN" predict run digits/3/0001.png bad.jpg --json
 same "$(json pictures.0.classes.0.name)" 3
 same "$(json pictures.0.classes.length)" 3
