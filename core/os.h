@@ -99,7 +99,7 @@ void cairn_os_cache_folder(char *out, size_t size);
 /* ---- signals and terminals ---- */
 
 /* From now on the first SIGINT or SIGTERM is only noted; a second one ends the process at once with 128 + its number. A write beyond the
- * file-size limit fails instead of ending the process. */
+ * file-size limit fails instead of ending the process. Call it once, before anything that starts threads, a device too. */
 void cairn_os_catch_signals(void);
 int cairn_os_caught_signal(void); /* 0, or the number noted (2 or 15) */
 
