@@ -85,8 +85,8 @@ static cairn_status batch_does_not_fit(const cairn_net *net, size_t bytes)
     int64_t batch = net->options.batch, fits = 0;
     if (limit > held) fits = (int64_t)(0.9 * (double)batch * (double)(limit - held) / (double)bytes);
     if (fits < 1) return cairn_error_add_context("a batch of %lld does not fit", (long long)batch);
-    return cairn_error_add_context("a batch of %lld does not fit, one of about %lld does", (long long)batch,
-                                   (long long)fits);
+    return cairn_error_add_context("a batch of %lld does not fit, one of about %lld does without an optimizer",
+                                   (long long)batch, (long long)fits);
 }
 
 static cairn_status place(cairn_net *net, cairn_memory_plan *plan)

@@ -1,5 +1,4 @@
 #include "core/os.h"
-#include "models/models.h"
 #include "train/alarms.h"
 #include "train/early_log.h"
 #include "train/options.h"
@@ -111,7 +110,7 @@ static cairn_status open_run_folder(trainer *t)
     return CAIRN_OK;
 }
 
-/* ---- net, optimizer and what drives them ---- */
+/* ---- net and loader ---- */
 
 static void fill_state(trainer *t)
 {
@@ -131,51 +130,6 @@ static void fill_state(trainer *t)
     s->batch = o->batch;
     snprintf(s->optimizer, sizeof s->optimizer, "%s", cairn_optimizer_name(o->optimizer.kind));
     cairn_train_options_recipe(o, s->recipe, sizeof s->recipe);
-}
-
-static cairn_status make_net(trainer *t)
-{
-    const cairn_train_options *o = &t->options;
-    CAIRN_TRY(cairn_model_create(o->model, o->preset, t->state.classes, &t->state.model_options, &t->net));
-    const cairn_net_options net = {.batch = o->micro_batch, .train = true, .dtype = CAIRN_F32, .seed = o->seed};
-    CAIRN_TRY(cairn_net_plan(t->net, o->device, &net));
-    /* Before the optimizer's state is there, because filling a large weight takes memory of its own for a moment. */
-    if (!t->source) CAIRN_TRY(cairn_net_init(t->net, o->seed));
-    CAIRN_TRY(cairn_optimizer_create(o->device, &o->optimizer, cairn_net_slab_count(t->net), &t->optimizer));
-    for (int p = 0; p < cairn_net_parameter_count(t->net); p++) {
-        const cairn_parameter *parameter = cairn_net_parameter(t->net, p);
-        CAIRN_TRY(cairn_optimizer_add(t->optimizer, parameter->offset, parameter->count, parameter->decay));
-    }
-    if (!t->source) return CAIRN_OK;
-    CAIRN_TRY(cairn_checkpoint_load(t->source, t->net, t->optimizer));
-    cairn_checkpoint_drop_tensors(t->source); /* hundreds of megabytes that training doesn't need */
-    return CAIRN_OK;
-}
-
-static cairn_status make_stepper(trainer *t)
-{
-    const cairn_train_options *o = &t->options;
-    const cairn_dataset *d = t->dataset;
-    float *weights = NULL;
-    if (o->class_weights) {
-        weights = malloc((size_t)d->classes * sizeof *weights);
-        if (!weights) return cairn_fail(CAIRN_MEMORY, "no memory for the class weights");
-        for (int c = 0; c < d->classes; c++)
-            weights[c] =
-                d->train_count[c] > 0 ? (float)d->train.count / ((float)d->classes * (float)d->train_count[c]) : 0;
-    }
-    const cairn_step_options options = {
-        .net = t->net,
-        .optimizer = t->optimizer,
-        .schedule = o->schedule,
-        .preprocess = t->state.preprocess,
-        .batch = o->batch,
-        .smoothing = o->label_smoothing,
-        .class_weights = weights,
-    };
-    cairn_status status = cairn_stepper_create(&options, &t->stepper);
-    free(weights);
-    return status;
 }
 
 static cairn_status make_loader(trainer *t)
@@ -207,6 +161,7 @@ static cairn_status open_files(trainer *t)
     CAIRN_TRY(cairn_checkpoint_check(&t->state));
     CAIRN_TRY(fingerprint_split(t));
     if (t->source) CAIRN_TRY(trainer_check_source(t));
+    CAIRN_TRY(trainer_create_net(t)); /* before a folder is made for a net that can't be */
     CAIRN_TRY(open_run_folder(t));
     if (!t->source) return CAIRN_OK;
     return trainer_take_position(t);
@@ -217,10 +172,8 @@ static cairn_status make_parts(trainer *t)
     CAIRN_TRY(write_classes(t));
     CAIRN_TRY(write_split(t));
     if (t->options.config_text) CAIRN_TRY(cairn_run_folder_put(t->run, "config", t->options.config_text));
-    CAIRN_TRY(make_net(t));
-    CAIRN_TRY(make_stepper(t));
-    CAIRN_TRY(make_loader(t));
-    return trainer_make_evaluator(t);
+    CAIRN_TRY(trainer_make_passes(t));
+    return make_loader(t);
 }
 
 cairn_status trainer_open(trainer *t)

@@ -1,6 +1,6 @@
 /* trainer_state.h - what a run consists of; shared by the trainer's files only.
  *
- * trainer_setup.c builds it (trainer_resume.c from a checkpoint), trainer_loop.c runs it, report.c tells of it, manifest.c writes it down.
+ * trainer_setup.c builds it (trainer_net.c what is on the device, trainer_resume.c from a checkpoint), trainer_loop.c runs it, report.c tells of it, manifest.c writes it down.
  */
 #ifndef CAIRN_TRAIN_TRAINER_STATE_H
 #define CAIRN_TRAIN_TRAINER_STATE_H
@@ -56,6 +56,14 @@ typedef struct trainer {
 /* Everything up to the first update; a failure leaves what trainer_close releases. */
 cairn_status trainer_open(trainer *t);
 void trainer_close(trainer *t);
+
+/* ---- trainer_net.c ---- */
+
+cairn_status trainer_create_net(trainer *t); /* layers and shapes; nothing on the device yet */
+
+/* Plans the net, and makes optimizer, stepper and evaluator: all that a run holds on the device, with the checkpoint's numbers where it goes
+ * on from one. Out of memory says which --micro-batch would fit. */
+cairn_status trainer_make_passes(trainer *t);
 
 /* ---- trainer_resume.c: options.resume ---- */
 
