@@ -186,7 +186,10 @@ cairn_status trainer_open(trainer *t)
     cairn_status status = trainer_open_source(t);
     if (status == CAIRN_OK) status = open_dataset(t, log);
     if (status == CAIRN_OK) status = open_files(t);
-    cairn_early_log_replay(early, t->log);
+    cairn_log warnings = t->log ? *t->log : (cairn_log){0};
+    if (warnings.level < CAIRN_LOG_WARNING) warnings.level = CAIRN_LOG_WARNING;
+    cairn_early_log_replay(early,
+                           status == CAIRN_OK ? t->log : &warnings); /* a refusal comes without the news of a start */
     cairn_early_log_destroy(early);
     CAIRN_TRY(status);
 

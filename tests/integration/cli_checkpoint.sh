@@ -14,7 +14,7 @@ mkdir nothing
 for file in cut short changed empty; do
     expect_only 7 "$file.safetensors" "$CAIRN" predict $file.safetensors digits/3/0001.png
     expect_only 7 "$file.safetensors" "$CAIRN" eval $file.safetensors digits
-    expect 7 "$file.safetensors" "$CAIRN" train digits "${quick[@]}" --resume $file.safetensors --run resumed-$file
+    expect_only 7 "$file.safetensors" "$CAIRN" train digits "${quick[@]}" --resume $file.safetensors --run resumed-$file
 done
 expect_only 7 "digits/3/0001.png" "$CAIRN" predict digits/3/0001.png digits/3/0002.png
 expect_only 7 "missing: no such file; a run folder or a .safetensors file" "$CAIRN" predict missing digits/3/0001.png
@@ -22,7 +22,7 @@ expect_only 7 "nothing: no checkpoint in this folder" "$CAIRN" predict nothing d
 
 # A run can't go on with another model's weights, and is told which.
 before=$(sha256sum other/last.safetensors)
-expect 7 "--resume other: it was trained with --width-divisor 2" "$CAIRN" train --resume other --epochs 2 --width-divisor 4
+expect_only 7 "--resume other: it was trained with --width-divisor 2" "$CAIRN" train --resume other --epochs 2 --width-divisor 4
 same "$(sha256sum other/last.safetensors)" "$before"
 
 # Classes that the net wasn't trained on.
