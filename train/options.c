@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* What suits each optimizer: the rate after warm-up and the weight decay, see docs/defaults.md. */
 static const struct {
@@ -124,11 +126,53 @@ void cairn_train_options_recipe(const cairn_train_options *options, char *text, 
         text, size,
         "epochs=%" PRId64
         " batch=%d micro-batch=%d optimizer=%s momentum=%.9g nesterov=%d beta1=%.9g beta2=%.9g eps=%.9g "
-        "weight-decay=%.9g decay-biases=%d schedule=%s lr=%.9g lr-floor=%.9g warmup=%" PRId64 " step-size=%" PRId64
+        "weight-decay=%.9g decay-biases=%d schedule=%s learning-rate=%.9g floor=%.9g warmup=%" PRId64
+        " step-size=%" PRId64
         " gamma=%.9g power=%.9g label-smoothing=%.9g class-weights=%d augment=%s no-flip=%d max-bad=%.9g dropout=%.9g",
         o->epochs, o->batch, o->micro_batch, cairn_optimizer_name(p->kind), (double)p->momentum, p->nesterov,
         (double)p->beta1, (double)p->beta2, (double)p->eps, (double)p->weight_decay, p->decay_biases,
         cairn_schedule_name(s->kind), (double)s->base, (double)s->floor, s->warmup, s->step_size, (double)s->gamma,
         (double)s->power, (double)o->label_smoothing, o->class_weights, cairn_augment_name(o->augment), o->no_flip,
         o->max_bad, (double)o->dropout);
+}
+
+/* The value of a name in a recipe, and its length; NULL where it isn't there. */
+static const char *find_value(const char *recipe, const char *name, size_t length, size_t *value_length)
+{
+    for (const char *at = recipe; *at; at += strspn(at, " ")) {
+        size_t whole = strcspn(at, " ");
+        if (whole > length && at[length] == '=' && strncmp(at, name, length) == 0) {
+            *value_length = whole - length - 1;
+            return at + length + 1;
+        }
+        at += whole;
+    }
+    return NULL;
+}
+
+/* A recipe's value for a person: a float's 9 digits, which read back to the same, become the 6 that were meant. */
+static void format_value(const char *value, size_t length, char text[32])
+{
+    char *end;
+    snprintf(text, 32, "%.*s", (int)(length < 31 ? length : 31), value);
+    double number = strtod(text, &end);
+    if (end != text && *end == '\0' && strpbrk(text, ".e")) snprintf(text, 32, "%.6g", number);
+}
+
+void cairn_train_recipe_difference(const char *before, const char *now, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (const char *at = now; *at && used < size; at += strspn(at, " ")) {
+        size_t name = strcspn(at, "= "), whole = strcspn(at, " "), there_length = 0, here_length = whole - name - 1;
+        const char *there = find_value(before, at, name, &there_length), *here = at + name + 1;
+        if (there && (there_length != here_length || strncmp(there, here, here_length) != 0)) {
+            char was[32], is[32];
+            format_value(there, there_length, was);
+            format_value(here, here_length, is);
+            int n = snprintf(text + used, size - used, "%s%.*s %s, was %s", used ? "; " : "", (int)name, at, is, was);
+            used += n > 0 ? (size_t)n : 0;
+        }
+        at += whole;
+    }
 }

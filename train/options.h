@@ -11,4 +11,7 @@ cairn_status cairn_train_options_resolve(cairn_train_options *options, int64_t t
 /* The options that shape the numbers of a run, as "name=value name=value". */
 void cairn_train_options_recipe(const cairn_train_options *options, char *text, size_t size);
 
+/* What became of a recipe, for people: "epochs 20, was 10; learning-rate 0.001, was 0.0002"; empty where nothing did. Cut to `size`. */
+void cairn_train_recipe_difference(const char *before, const char *now, char *text, size_t size);
+
 #endif

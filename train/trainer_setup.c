@@ -195,10 +195,10 @@ cairn_status trainer_open(trainer *t)
 
     tell_dataset(t);
     if (t->source) {
+        char changes[512];
         const char *recipe = cairn_checkpoint_information(t->source)->recipe;
-        if (strcmp(recipe, t->state.recipe) != 0)
-            cairn_log_write(t->log, CAIRN_LOG_WARNING,
-                            "the options differ from those before; then: %s; from now on: %s", recipe, t->state.recipe);
+        cairn_train_recipe_difference(recipe, t->state.recipe, changes, sizeof changes);
+        if (changes[0]) cairn_log_write(t->log, CAIRN_LOG_WARNING, "the options differ from those before: %s", changes);
         cairn_log_write(t->log, CAIRN_LOG_INFO, "going on with %s after update %" PRId64 ", epoch %" PRId64,
                         t->options.resume, t->state.update, t->state.epoch);
     }

@@ -165,9 +165,10 @@ static void changed_options_are_said_at_resume(void)
     snprintf(run, sizeof run, "%s", path_of("run-first"));
     o.resume = run;
     o.epochs = 3;
+    o.schedule.base = 2e-3f;
     o.log = &log.log;
     CHECK_OK(train(&o));
-    CHECK(strstr(log.text, "the options differ from those before"));
+    CHECK(strstr(log.text, "the options differ from those before: epochs 3, was 2; learning-rate 0.002, was 0.001\n"));
     CHECK(strstr(log.text, "going on with"));
 }
 
