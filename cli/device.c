@@ -2,6 +2,14 @@
 #include "cairn.h"
 #include <string.h>
 
+static void warn_of_threads(int threads, cli_terminal *terminal)
+{
+    int processors = cairn_os_processor_count();
+    if (threads > processors)
+        cli_warn(terminal, "--threads %d: there %s %d processor%s for them, and more threads than that take turns",
+                 threads, processors == 1 ? "is" : "are", processors, processors == 1 ? "" : "s");
+}
+
 cairn_status cli_device_open(const cli_options *options, cli_terminal *terminal, cairn_device **out)
 {
     char folder[CAIRN_PATH_SIZE];
@@ -11,6 +19,7 @@ cairn_status cli_device_open(const cli_options *options, cli_terminal *terminal,
         cache = folder;
     } else if (strcmp(cache, "none") == 0)
         cache = NULL;
+    warn_of_threads((int)cli_int(options, OPTION_THREADS), terminal);
     const cairn_device_options device = {.threads = (int)cli_int(options, OPTION_THREADS),
                                          .deterministic = cli_flag(options, OPTION_DETERMINISTIC),
                                          .direct = cli_flag(options, OPTION_DIRECT),

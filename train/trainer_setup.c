@@ -35,6 +35,12 @@ static void tell_dataset(const trainer *t)
     cairn_log_write(t->log, CAIRN_LOG_INFO,
                     "%s: %d classes, %" PRId64 " pictures to train on, %" PRId64 " for validation%s", d->folder,
                     d->classes, d->train.count, d->validation.count, d->own_split ? " (its own train/ and val/)" : "");
+    if (t->options.batch > d->train.count)
+        cairn_log_write(t->log, CAIRN_LOG_WARNING,
+                        "--batch %d is more than the %" PRId64
+                        " pictures to train on: an epoch is one update of them all; "
+                        "a smaller --batch makes more updates",
+                        t->options.batch, d->train.count);
     if (d->validation.count == 0)
         cairn_log_write(t->log, CAIRN_LOG_WARNING,
                         "there are no validation pictures: no best.safetensors is kept, only last.safetensors; "
