@@ -19,6 +19,9 @@ cairn_status cli_device_open(const cli_options *options, cli_terminal *terminal,
         cache = folder;
     } else if (strcmp(cache, "none") == 0)
         cache = NULL;
+    else if (cairn_os_make_folders(cache) != CAIRN_OK || cairn_os_check_writable(cache) != CAIRN_OK)
+        cli_warn(terminal, "--plan-cache: %s: choices of algorithms are measured again in every run",
+                 cairn_error_last()->message);
     warn_of_threads((int)cli_int(options, OPTION_THREADS), terminal);
     const cairn_device_options device = {.threads = (int)cli_int(options, OPTION_THREADS),
                                          .deterministic = cli_flag(options, OPTION_DETERMINISTIC),

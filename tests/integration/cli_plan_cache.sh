@@ -11,4 +11,11 @@ export XDG_CACHE_HOME=$PWD/other
 passes "$CAIRN" "${bench[@]}" --plan-cache none
 [ ! -e other ] || fail "--plan-cache none wrote into the user's cache"
 [ ! -e auto ] || fail "--plan-cache auto was taken for a folder of that name"
+
+# A named folder that can't be used costs time only, and is told.
+touch file
+passes "$CAIRN" "${bench[@]}" --plan-cache file/plans
+contains "$err" "warning: --plan-cache: file: folder can't be made"
+passes "$CAIRN" "${bench[@]}" --plan-cache /proc/cairn
+contains "$err" "warning: --plan-cache: /proc/cairn"
 finish
