@@ -14,6 +14,7 @@
 #include "core/dtype.h"
 #include "core/log.h"
 #include "core/os.h"
+#include "core/queue.h"
 #include "core/rng.h"
 #include "core/safetensors.h"
 #include "core/shape.h"

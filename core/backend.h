@@ -15,15 +15,22 @@
  *
  * Notation: N batch, C channels, H W height and width, O output channels, g groups; x src, y dst, w weights, b bias;
  * dy = dL/dy (diff_dst), dx = dL/dx (diff_src), dw, db. Plain layouts: activations NCHW, weights OIHW or [out][in].
+ *
+ * Low precision: with desc.dtype f16 or bf16, activations, their gradients, and the weights and bias that a plan reads are of that type;
+ * sums are f32 or better, and diff_weights and diff_bias are always f32, laid out as layout.weights says. The f32 weights that the optimizer
+ * updates (the master weights) lie as layout.weights; the copy that the plan reads lies as layout.weights_low. Batch norm's gamma and beta,
+ * running statistics, logits, loss and totals stay f32.
  */
 #ifndef CAIRN_CORE_BACKEND_H
 #define CAIRN_CORE_BACKEND_H
 
 #include "core/device.h"
+#include "core/queue.h"
 #include "core/rng.h"
+#include "core/update_state.h"
 
 /* Grows by one whenever anything in this file changes; a plug-in with another number is refused. */
-#define CAIRN_BACKEND_ABI 1
+#define CAIRN_BACKEND_ABI 2
 
 /* ------------------------------------------------------------------------------------------------------------ device */
 
@@ -44,8 +51,8 @@ typedef struct cairn_plan cairn_plan;
 /* Every operand an operation may take; each plan kind says which it reads and writes. Device addresses. */
 typedef struct cairn_operands {
     const void *src;
-    const void *weights;
-    const void *bias;
+    const void *weights;  /* of the plan's dtype, as layout.weights (f32) or layout.weights_low says */
+    const void *bias;     /* of the plan's dtype */
     void *dst;            /* written by forward; read by backward where the plan says so */
     void *diff_dst;       /* read by backward; overwritten where the plan says so */
     void *diff_src;       /* NULL: not wanted */
@@ -72,8 +79,9 @@ struct cairn_plan {
     const cairn_plan_ops *ops;
     cairn_device *device;
     struct {
-        const cairn_layout *src, *dst,
-            *weights; /* of forward; gradients of weights and optimizer state lie as weights do */
+        const cairn_layout *src, *dst;           /* of forward */
+        const cairn_layout *weights;             /* f32 weights; their gradients and optimizer state lie as they do */
+        const cairn_layout *weights_low;         /* the copy that a plan in f16 or bf16 reads; unused in f32 */
         const cairn_layout *diff_src, *diff_dst; /* of backward */
     } layout;
     /* True where backward doesn't read src (dst) although the operation's comment lets it: the net gives NULL and reuses the memory. */
@@ -154,6 +162,14 @@ typedef struct cairn_lrn_desc {
     const cairn_layout *src_layout;
 } cairn_lrn_desc;
 
+/* y = maxpool(LRN(x)), or maxpool(LRN(max(x, 0))) with relu, in one pass; formulas and reads as for the single operations, of which the
+ * `src` and `train` of lrn and the `src` of pool must fit. Backward overwrites diff_src with the gradient of x, masked where relu. */
+typedef struct cairn_lrn_pool_desc {
+    cairn_lrn_desc lrn;
+    cairn_pool2d_desc pool; /* CAIRN_POOL_MAX, no relu_backward */
+    bool relu;
+} cairn_lrn_pool_desc;
+
 /* A training forward: y = x / (1 - rate) where cairn_rng_uniform(stream, first_sample * (elements a sample) + i) >= rate, else 0, with
  * i the element's position in plain order and stream = rng with high[0] = step; an evaluating forward copies. Backward draws the same
  * mask again: dx = dy / (1 - rate) or 0. dst may be src, and diff_src may be diff_dst. */
@@ -187,7 +203,7 @@ typedef struct cairn_reorder_desc {
 /* Softmax cross-entropy over plain f32 logits [N][C], stable log-sum-exp. With q = (1 - smoothing) at the label plus smoothing / C everywhere,
  * l_n = sum_c q_c weight_c (lse_n - x_nc), and the loss of the sample is scale[n] * l_n. scale[n] is 1 / (sum over the samples of the whole
  * update of weight[label]) for a valid sample and 0 for one to be ignored (its label may then be anything).
- * dlogits (NULL: not wanted) = the gradient of sum_n loss_n, overwritten. totals f32[4] += { sum of loss_n, correct in the top 1,
+ * dlogits (NULL: not wanted) = the gradient of sum_n loss_n times *loss_scale, overwritten. totals f32[4] += { sum of loss_n, correct in the top 1,
  * correct in the top 5, samples with scale > 0 }; a label is in the top k when fewer than k other logits are greater or, being equal, come first. */
 typedef struct cairn_softmax_loss {
     int64_t batch, classes;
@@ -195,19 +211,23 @@ typedef struct cairn_softmax_loss {
     const int32_t *labels;
     const float *scale;
     const float *class_weights; /* [C]; NULL: all 1 */
+    const float *loss_scale;    /* one number on the device, see cairn_update_state; NULL: 1 */
     float smoothing;
     float *dlogits;
     float *totals;
 } cairn_softmax_loss;
 
-/* dst[n,c,i,j] = (src[n, top_n + i, left_n + j', c] / 255 - mean[c]) / std[c], j' = j or, flipped, width - 1 - j; plain NCHW f32 dst.
+/* dst[n,c,i,j] = (src[n, top_n + i, left_n + j', c] / 255 - mean[c]) / std[c], j' = j or, flipped, width - 1 - j. dst: (N, 3, height,
+ * width), rounded to its dtype; plain, or in a layout that plan_conv2d asked for where the table says augments_into_layouts.
  * src: u8 [N][src_h][src_w][3] on the device. crop: i32 [N][3] = top, left, flip (0 or 1) on the device. */
 typedef struct cairn_augment {
     int64_t batch, src_h, src_w, height, width;
     const uint8_t *src;
     const int32_t *crop;
     float mean[3], std[3];
-    float *dst;
+    cairn_dtype dtype; /* of dst */
+    const cairn_layout *dst_layout;
+    void *dst;
 } cairn_augment;
 
 typedef enum cairn_update_kind { CAIRN_UPDATE_SGD, CAIRN_UPDATE_ADAM, CAIRN_UPDATE_ADAMW } cairn_update_kind;
@@ -216,29 +236,46 @@ typedef enum cairn_update_kind { CAIRN_UPDATE_SGD, CAIRN_UPDATE_ADAM, CAIRN_UPDA
 typedef struct cairn_update_segment {
     int64_t offset, count; /* elements; offset is a multiple of 16 */
     float weight_decay;    /* 0 on biases unless asked */
+    bool low;              /* write the low-precision copy of these elements too */
 } cairn_update_segment;
 
 /* One optimizer update over the slabs, all f32, all laid out alike; one pass over memory.
  * SGD:   d = g + decay w;  v = momentum v + d;  w -= lr (nesterov ? d + momentum v : v);   (v starts at 0; momentum 0: w -= lr d, no state)
  * ADAM:  d = g + decay w;  m = b1 m + (1 - b1) d;  v = b2 v + (1 - b2) d^2;  w -= lr mhat / (sqrt(vhat) + eps), mhat = m / (1 - b1^t), t = step + 1
- * ADAMW: w -= lr decay w first, then ADAM with d = g.      (Kingma & Ba 2015; Loshchilov & Hutter 2019; as PyTorch computes them) */
+ * ADAMW: w -= lr decay w first, then ADAM with d = g.      (Kingma & Ba 2015; Loshchilov & Hutter 2019; as PyTorch computes them)
+ * In all of them g = gradients / loss_scale, and where a segment asks for it the new w is also written, rounded, to weights_low.
+ *
+ * Without state: lr and step as given here, loss scale 1. With state, on the device: step = state->updates and, where there are rates,
+ * lr = rates[step - first_rate], the index held within the table; state->nonfinite = any gradient of the segments is not finite; then the
+ * state goes on as core/update_state.h says: with dynamic_scale and a gradient that is not finite, nothing else is written.
+ * Without dynamic_scale an update is made also of gradients that are not finite: whoever reads the state stops the run. */
 typedef struct cairn_update {
     cairn_update_kind kind;
     float lr, momentum, beta1, beta2, eps;
     bool nesterov;
-    int64_t step; /* updates done before this one */
+    int64_t step;              /* updates done before this one */
+    cairn_update_state *state; /* device; may be NULL */
+    bool dynamic_scale;        /* needs state */
+    const float *rates;        /* device, with state; NULL: lr */
+    int64_t first_rate, rate_count;
     float *weights;
     const float *gradients;
     float *state0, *state1; /* SGD: v, NULL; Adam: m, v */
-    const cairn_update_segment *segments;
+    void *weights_low;      /* as many elements as weights; NULL where no segment asks for it */
+    cairn_dtype low_dtype;
+    const cairn_update_segment *segments; /* host; may be reused when the call returns */
     int segment_count;
 } cairn_update;
 
 /* -------------------------------------------------------------------------------------------------------------- table */
 
 struct cairn_backend {
-    int abi;          /* CAIRN_BACKEND_ABI */
-    const char *name; /* "ref", "cpu", "cuda" */
+    int abi;           /* CAIRN_BACKEND_ABI */
+    const char *name;  /* "ref", "cpu", "cuda" */
+    const char *build; /* for --version: "CUDA 13.0, cuDNN 9.19, sm_75 sm_80"; NULL: nothing to tell */
+    bool
+        numbered; /* there may be several devices: "name:which" chooses, options.which holds what stood behind the colon */
+    bool augments_into_layouts;
 
     /* Can a device be opened here? CAIRN_OK, or CAIRN_DEVICE with the reason and the mend. *present is set when hardware of this kind
      * is in the machine, usable or not: "auto" takes the first present backend, or fails with its reason. A backend to be had by name
@@ -257,6 +294,29 @@ struct cairn_backend {
     cairn_status (*zero)(cairn_device *device, void *to, size_t bytes);
     cairn_status (*synchronize)(cairn_device *device);
 
+    /* Asynchronous copies. A backend whose every call is done when it returns leaves all of these NULL, and core's wrappers in queue.h
+     * do the obvious. host_alloc: memory the device reads and writes on its own (pinned), 64-byte aligned; NULL when there is none.
+     * copy_in, copy_out: between such memory and the device; both must stay as they are until the queue has passed the copy. record puts
+     * the mark behind all that is in the queue so far; wait holds the queue's later work until the mark is reached; synchronize holds the
+     * host; reached asks without waiting. An event never recorded counts as reached. */
+    void *(*host_alloc)(cairn_device *device, size_t bytes);
+    void (*host_free)(cairn_device *device, void *memory, size_t bytes);
+    cairn_status (*copy_in)(cairn_device *device, cairn_queue queue, void *to, const void *from, size_t bytes);
+    cairn_status (*copy_out)(cairn_device *device, cairn_queue queue, void *to, const void *from, size_t bytes);
+    cairn_status (*event_create)(cairn_device *device, cairn_event **out);
+    void (*event_destroy)(cairn_device *device, cairn_event *event);
+    cairn_status (*event_record)(cairn_device *device, cairn_event *event, cairn_queue queue);
+    cairn_status (*event_wait)(cairn_device *device, cairn_event *event, cairn_queue queue);
+    cairn_status (*event_synchronize)(cairn_device *device, cairn_event *event);
+    cairn_status (*event_reached)(cairn_device *device, cairn_event *event, bool *reached);
+
+    /* Can nets compute in this dtype here, in the processor's own instructions? CAIRN_OK, or CAIRN_DEVICE with the reason. */
+    cairn_status (*supports_dtype)(cairn_device *device, cairn_dtype dtype);
+
+    /* The layout of the tensor (N, C H W) that is the same memory as a tensor (N, C, H, W) in `layout`, so that flattening costs nothing and
+     * the linear layer behind it permutes its weights instead. NULL: there is none, flatten from plain. The slot may be NULL too. */
+    const cairn_layout *(*flatten)(cairn_device *device, cairn_shape src, const cairn_layout *layout);
+
     /* Of a non-plain layout this device made. */
     size_t (*layout_bytes)(cairn_device *device, const cairn_layout *layout);
     const char *(*layout_name)(cairn_device *device, const cairn_layout *layout);
@@ -266,6 +326,8 @@ struct cairn_backend {
     cairn_status (*plan_pool2d)(cairn_device *device, const cairn_pool2d_desc *desc, cairn_plan **out);
     cairn_status (*plan_relu)(cairn_device *device, const cairn_relu_desc *desc, cairn_plan **out);
     cairn_status (*plan_lrn)(cairn_device *device, const cairn_lrn_desc *desc, cairn_plan **out);
+    cairn_status (*plan_lrn_pool)(cairn_device *device, const cairn_lrn_pool_desc *desc,
+                                  cairn_plan **out); /* NULL: it has no such */
     cairn_status (*plan_dropout)(cairn_device *device, const cairn_dropout_desc *desc, cairn_plan **out);
     cairn_status (*plan_batchnorm)(cairn_device *device, const cairn_batchnorm_desc *desc, cairn_plan **out);
     cairn_status (*plan_reorder)(cairn_device *device, const cairn_reorder_desc *desc, cairn_plan **out);

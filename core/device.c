@@ -125,11 +125,14 @@ static cairn_status unknown_name(const cairn_backend *const *backends, const cha
     return cairn_fail(CAIRN_USAGE, "no device is called '%s'; there are: %s", request, known);
 }
 
-static cairn_status select_by_name(const cairn_backend *const *backends, const char *request,
+static cairn_status select_by_name(const cairn_backend *const *backends, const char *request, const char *which,
                                    const cairn_backend **chosen)
 {
+    size_t length = which ? (size_t)(which - request) - 1 : strlen(request);
     for (const cairn_backend *const *backend = backends; *backend; backend++) {
-        if (strcmp((*backend)->name, request) != 0) continue;
+        if (strlen((*backend)->name) != length || strncmp((*backend)->name, request, length) != 0) continue;
+        if (which && !(*backend)->numbered)
+            return cairn_fail(CAIRN_USAGE, "there is one device called '%s' and no '%s'", (*backend)->name, request);
         CAIRN_TRY(check_abi(*backend));
         bool present = false;
         *chosen = *backend;
@@ -161,11 +164,13 @@ cairn_status cairn_device_select(const cairn_backend *const *backends, const cha
                                  const cairn_device_options *options, cairn_device **out)
 {
     const cairn_backend *chosen = NULL;
+    const char *colon = strchr(request, ':');
+    cairn_device_options opened = options ? *options : (cairn_device_options){0};
     *out = NULL;
-    cairn_status status =
-        strcmp(request, "auto") == 0 ? select_auto(backends, &chosen) : select_by_name(backends, request, &chosen);
-    if (status != CAIRN_OK) return status;
-    return open_device(chosen, options ? options : &(cairn_device_options){0}, out);
+    if (colon) opened.which = colon + 1;
+    CAIRN_TRY(strcmp(request, "auto") == 0 ? select_auto(backends, &chosen)
+                                           : select_by_name(backends, request, colon ? colon + 1 : NULL, &chosen));
+    return open_device(chosen, &opened, out);
 }
 
 void cairn_device_close(cairn_device *device)
@@ -214,6 +219,11 @@ cairn_status cairn_device_zero(cairn_device *device, void *to, size_t bytes)
 cairn_status cairn_device_synchronize(cairn_device *device)
 {
     return device->backend->synchronize(device);
+}
+
+cairn_status cairn_device_supports(cairn_device *device, cairn_dtype dtype)
+{
+    return device->backend->supports_dtype(device, dtype);
 }
 
 size_t cairn_layout_bytes(cairn_device *device, cairn_shape shape, cairn_dtype dtype, const cairn_layout *layout)

@@ -26,10 +26,14 @@ typedef struct cairn_backend cairn_backend;
 typedef struct cairn_layout cairn_layout;
 
 typedef struct cairn_device_options {
+    const char *
+        which; /* of several devices of a backend: what stood behind the colon of "cuda:1", "cuda:GPU-5c..."; NULL: the first */
     int threads;        /* compute threads of a CPU device; 0 takes every processor the process may use */
     bool deterministic; /* fix algorithms by shape instead of by timing */
-    bool direct;       /* convolve by direct sums only: slower than Winograd, and some ten times closer to exact sums */
-    const char *cache; /* folder where measured plans are remembered; NULL for none */
+    bool direct; /* convolve by direct sums only: slower than Winograd, and some ten times closer to exact sums */
+    bool tf32;   /* CUDA: f32 matrix products may round their inputs to TF32's 10 bits */
+    bool library_kernels; /* CUDA: pooling, activation, LRN and softmax by cuDNN instead of our own kernels */
+    const char *cache;    /* folder where measured plans are remembered; NULL for none */
     size_t memory_limit;  /* bytes the device may hold at most; 0 for no limit */
     const cairn_log *log; /* may be NULL; must outlive the device */
 } cairn_device_options;
@@ -43,7 +47,7 @@ typedef struct cairn_memory_stats {
 
 /* Opens the device that `request` names among `backends` (NULL-terminated, in order of preference):
  * "auto" takes the first that works, and fails with the cause where one is present but can't be used; a backend's name
- * ("cpu", "ref") takes that one. An unknown name is CAIRN_USAGE and lists the known. */
+ * ("cpu", "ref") takes that one, and behind a colon the one of its devices that is meant ("cuda:1"). An unknown name is CAIRN_USAGE and lists the known. */
 cairn_status cairn_device_select(const cairn_backend *const *backends, const char *request,
                                  const cairn_device_options *options, cairn_device **out);
 
@@ -67,6 +71,9 @@ cairn_status cairn_device_zero(cairn_device *device, void *to, size_t bytes);
 
 /* Waits until everything asked so far is done. */
 cairn_status cairn_device_synchronize(cairn_device *device);
+
+/* Can nets compute in this dtype here? CAIRN_OK, or CAIRN_DEVICE with the reason. */
+cairn_status cairn_device_supports(cairn_device *device, cairn_dtype dtype);
 
 /* Bytes of a tensor in a layout, and a word for it ("plain", "aBcd8b"). */
 size_t cairn_layout_bytes(cairn_device *device, cairn_shape shape, cairn_dtype dtype, const cairn_layout *layout);

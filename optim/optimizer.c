@@ -123,7 +123,8 @@ cairn_status cairn_optimizer_add(cairn_optimizer *optimizer, int64_t offset, int
                           "%lld of the slab",
                           (long long)count, (long long)offset, CAIRN_SLAB_ALIGNMENT, (long long)optimizer->count);
     bool decayed = is_weight || optimizer->options.decay_biases;
-    const cairn_update_segment added = {offset, count, decayed ? optimizer->options.weight_decay : 0.0f};
+    const cairn_update_segment added = {
+        .offset = offset, .count = count, .weight_decay = decayed ? optimizer->options.weight_decay : 0.0f};
     if (extend(optimizer, &added)) return CAIRN_OK;
     if (optimizer->segment_count == optimizer->segment_capacity) {
         int larger = 2 * optimizer->segment_capacity + 16;

@@ -21,7 +21,7 @@ static void augment_row(const cairn_augment *args, const value_table *table, int
     int64_t plane = args->height * args->width, step = crop[2] ? -3 : 3;
     const uint8_t *pixel =
         args->src + ((n * args->src_h + crop[0] + row) * args->src_w + crop[1] + (crop[2] ? args->width - 1 : 0)) * 3;
-    float *dst = args->dst + n * 3 * plane + row * args->width;
+    float *dst = (float *)args->dst + n * 3 * plane + row * args->width;
     for (int64_t j = 0; j < args->width; j++, pixel += step) {
         dst[j] = table->of[0][pixel[0]];
         dst[plane + j] = table->of[1][pixel[1]];
@@ -31,6 +31,8 @@ static void augment_row(const cairn_augment *args, const value_table *table, int
 
 cairn_status cairn_cpu_augment(cairn_device *device, const cairn_augment *args)
 {
+    if (args->dtype != CAIRN_F32 || args->dst_layout)
+        return cairn_fail(CAIRN_DEVICE, "cpu: augment writes plain f32 only, not %s", cairn_dtype_name(args->dtype));
     for (int64_t n = 0; n < args->batch; n++) {
         const int32_t *crop = args->crop + 3 * n;
         if (crop[0] < 0 || crop[0] + args->height > args->src_h || crop[1] < 0 || crop[1] + args->width > args->src_w)

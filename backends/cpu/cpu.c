@@ -172,6 +172,13 @@ static const char *layout_name(cairn_device *device, const cairn_layout *layout)
     return cairn_layout_word(layout);
 }
 
+static cairn_status supports_dtype(cairn_device *device, cairn_dtype dtype)
+{
+    (void)device;
+    if (dtype == CAIRN_F32) return CAIRN_OK;
+    return cairn_fail(CAIRN_DEVICE, "cpu: nets compute in f32 here, not in %s", cairn_dtype_name(dtype));
+}
+
 const cairn_backend cairn_backend_cpu = {
     .abi = CAIRN_BACKEND_ABI,
     .name = "cpu",
@@ -184,6 +191,7 @@ const cairn_backend cairn_backend_cpu = {
     .download = copy,
     .zero = zero,
     .synchronize = synchronize,
+    .supports_dtype = supports_dtype,
     .layout_bytes = layout_bytes,
     .layout_name = layout_name,
     .plan_conv2d = cairn_cpu_plan_conv2d,

@@ -38,6 +38,7 @@ static double sample_loss(const cairn_softmax_loss *args, int64_t n)
 {
     const float *x = args->logits + n * args->classes;
     double scale = (double)args->scale[n], lse = log_sum_exp(x, args->classes), loss = 0, weight = 0;
+    double diff_scale = args->loss_scale ? scale * (double)*args->loss_scale : scale;
     for (int64_t c = 0; c < args->classes; c++) {
         double t = target(args, c, args->labels[n]);
         weight += t;
@@ -45,7 +46,8 @@ static double sample_loss(const cairn_softmax_loss *args, int64_t n)
     }
     for (int64_t c = 0; args->dlogits && c < args->classes; c++)
         args->dlogits[n * args->classes + c] =
-            (float)(scale * (weight * (double)expf((float)((double)x[c] - lse)) - target(args, c, args->labels[n])));
+            (float)(diff_scale *
+                    (weight * (double)expf((float)((double)x[c] - lse)) - target(args, c, args->labels[n])));
     return scale * loss;
 }
 

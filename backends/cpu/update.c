@@ -10,38 +10,49 @@
 /* The numbers of one update, worked out once. */
 typedef struct factors {
     float lr, momentum, beta1, beta2, eps, decay;
+    float unscale;      /* 1 / the loss scale */
     float rest1, rest2; /* 1 - beta1, 1 - beta2 */
     float step_size;    /* lr / (1 - beta1^t) */
     float root;         /* sqrt(1 - beta2^t) */
 } factors;
 
+static float rate_of(const cairn_update *u, int64_t step)
+{
+    if (!u->state || !u->rates) return u->lr;
+    int64_t i = step - u->first_rate;
+    return u->rates[i < 0 ? 0 : i >= u->rate_count ? u->rate_count - 1 : i];
+}
+
 static factors factors_of(const cairn_update *u)
 {
-    double t = (double)(u->step + 1);
-    return (factors){.lr = u->lr,
+    int64_t step = u->state ? u->state->updates : u->step;
+    double t = (double)(step + 1);
+    float lr = rate_of(u, step);
+    return (factors){.lr = lr,
                      .momentum = u->momentum,
                      .beta1 = u->beta1,
                      .beta2 = u->beta2,
                      .eps = u->eps,
+                     .unscale = u->state ? 1 / u->state->loss_scale : 1,
                      .rest1 = (float)(1 - (double)u->beta1),
                      .rest2 = (float)(1 - (double)u->beta2),
-                     .step_size = (float)((double)u->lr / (1 - pow((double)u->beta1, t))),
+                     .step_size = (float)((double)lr / (1 - pow((double)u->beta1, t))),
                      .root = (float)sqrt(1 - pow((double)u->beta2, t))};
 }
 
 CAIRN_CPU_CLONES static void sgd_plain(const factors *f, float *restrict w, const float *restrict g, int64_t count)
 {
-    float lr = f->lr, decay = f->decay;
+    float lr = f->lr, decay = f->decay, unscale = f->unscale;
     for (int64_t i = 0; i < count; i++)
-        w[i] -= lr * (g[i] + decay * w[i]);
+        w[i] -= lr * (unscale * g[i] + decay * w[i]);
 }
 
 CAIRN_CPU_CLONES static void sgd_momentum(const factors *f, float *restrict w, const float *restrict g,
                                           float *restrict v, int64_t count)
 {
-    float lr = f->lr, decay = f->decay, momentum = f->momentum;
+    float lr = f->lr, decay = f->decay, momentum = f->momentum, unscale = f->unscale;
     for (int64_t i = 0; i < count; i++) {
-        v[i] = momentum * v[i] + (g[i] + decay * w[i]);
+        v[i] = momentum * v[i] + (unscale * g[i] + decay * w[i]);
         w[i] -= lr * v[i];
     }
 }
@@ -49,9 +60,9 @@ CAIRN_CPU_CLONES static void sgd_momentum(const factors *f, float *restrict w, c
 CAIRN_CPU_CLONES static void sgd_nesterov(const factors *f, float *restrict w, const float *restrict g,
                                           float *restrict v, int64_t count)
 {
-    float lr = f->lr, decay = f->decay, momentum = f->momentum;
+    float lr = f->lr, decay = f->decay, momentum = f->momentum, unscale = f->unscale;
     for (int64_t i = 0; i < count; i++) {
-        float d = g[i] + decay * w[i];
+        float d = unscale * g[i] + decay * w[i];
         v[i] = momentum * v[i] + d;
         w[i] -= lr * (d + momentum * v[i]);
     }
@@ -62,9 +73,9 @@ CAIRN_CPU_CLONES static void adam(const factors *f, float shrink, float decay, f
                                   const float *restrict g, float *restrict m, float *restrict v, int64_t count)
 {
     float beta1 = f->beta1, beta2 = f->beta2, rest1 = f->rest1, rest2 = f->rest2;
-    float step_size = f->step_size, root = f->root, eps = f->eps;
+    float step_size = f->step_size, root = f->root, eps = f->eps, unscale = f->unscale;
     for (int64_t i = 0; i < count; i++) {
-        float d = g[i] + decay * w[i];
+        float d = unscale * g[i] + decay * w[i];
         m[i] = beta1 * m[i] + rest1 * d;
         v[i] = beta2 * v[i] + rest2 * (d * d);
         w[i] = shrink * w[i] - step_size * m[i] / (sqrtf(v[i]) / root + eps);
@@ -85,20 +96,76 @@ static void update_run(const cairn_update *u, const factors *f, int64_t offset, 
         return;
     }
     bool decoupled = u->kind == CAIRN_UPDATE_ADAMW;
-    float shrink = decoupled ? (float)(1 - (double)u->lr * (double)f->decay) : 1.0f;
+    float shrink = decoupled ? (float)(1 - (double)f->lr * (double)f->decay) : 1.0f;
     adam(f, shrink, decoupled ? 0.0f : f->decay, w, g, u->state0 + offset, u->state1 + offset, count);
+}
+
+/* 0 where all are finite, else NaN: infinity times 0 is NaN too. */
+CAIRN_CPU_CLONES static float finite_sign(const float *g, int64_t count)
+{
+    float lanes[16] = {0};
+    int64_t i = 0;
+    for (; i + 16 <= count; i += 16)
+        for (int k = 0; k < 16; k++)
+            lanes[k] += g[i + k] * 0.0f;
+    for (; i < count; i++)
+        lanes[0] += g[i] * 0.0f;
+    float sum = 0;
+    for (int k = 0; k < 16; k++)
+        sum += lanes[k];
+    return sum;
+}
+
+static int64_t chunk(const cairn_update_segment *segment, int64_t at)
+{
+    return segment->count - at < CHUNK ? segment->count - at : CHUNK;
+}
+
+static bool all_finite(const cairn_update *u)
+{
+    int found = 0;
+    for (int s = 0; s < u->segment_count; s++) {
+        const cairn_update_segment *segment = &u->segments[s];
+#pragma omp parallel for schedule(static) reduction(| : found)
+        for (int64_t at = 0; at < segment->count; at += CHUNK)
+            found |= finite_sign(u->gradients + segment->offset + at, chunk(segment, at)) != 0.0f;
+    }
+    return !found;
+}
+
+/* The update of a segment, and whether its gradients were finite: the chunk is looked at while it is in the cache. */
+static bool update_segment(const cairn_update *u, factors f, const cairn_update_segment *segment)
+{
+    int found = 0;
+    f.decay = segment->weight_decay;
+#pragma omp parallel for schedule(static) reduction(| : found)
+    for (int64_t at = 0; at < segment->count; at += CHUNK) {
+        int64_t offset = segment->offset + at, count = chunk(segment, at);
+        if (u->state) found |= finite_sign(u->gradients + offset, count) != 0.0f;
+        update_run(u, &f, offset, count);
+        if (segment->low)
+            cairn_dtype_convert((uint16_t *)u->weights_low + offset, u->low_dtype, u->weights + offset, CAIRN_F32,
+                                (size_t)count);
+    }
+    return !found;
 }
 
 cairn_status cairn_cpu_update(cairn_device *device, const cairn_update *args)
 {
+    cairn_update_state *state = args->state;
     cairn_cpu_enter(cairn_cpu_of(device));
-    for (int s = 0; s < args->segment_count; s++) {
-        const cairn_update_segment *segment = &args->segments[s];
-        factors f = factors_of(args);
-        f.decay = segment->weight_decay;
-#pragma omp parallel for schedule(static)
-        for (int64_t at = 0; at < segment->count; at += CHUNK)
-            update_run(args, &f, segment->offset + at, segment->count - at < CHUNK ? segment->count - at : CHUNK);
+    if (state && args->dynamic_scale && !all_finite(args)) {
+        state->nonfinite = 1;
+        cairn_update_state_skip(state);
+        return CAIRN_OK;
+    }
+    bool finite = true;
+    const factors f = factors_of(args);
+    for (int s = 0; s < args->segment_count; s++)
+        finite = update_segment(args, f, &args->segments[s]) && finite;
+    if (state) {
+        state->nonfinite = !finite;
+        cairn_update_state_made(state, args->dynamic_scale);
     }
     return CAIRN_OK;
 }

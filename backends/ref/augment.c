@@ -11,13 +11,14 @@ static void augment_sample(const cairn_augment *args, int64_t n)
                 int64_t column = flip ? args->width - 1 - j : j;
                 uint8_t byte = args->src[((n * args->src_h + top + i) * args->src_w + left + column) * 3 + c];
                 double value = ((double)byte / 255 - (double)args->mean[c]) / (double)args->std[c];
-                args->dst[((n * 3 + c) * args->height + i) * args->width + j] = (float)value;
+                cairn_ref_set(args->dst, args->dtype, ((n * 3 + c) * args->height + i) * args->width + j, value);
             }
 }
 
 cairn_status cairn_ref_augment(cairn_device *device, const cairn_augment *args)
 {
     (void)device;
+    CAIRN_TRY(cairn_ref_check("augment", args->dtype, args->dst_layout));
     for (int64_t n = 0; n < args->batch; n++) {
         const int32_t *crop = args->crop + 3 * n;
         if (crop[0] < 0 || crop[0] + args->height > args->src_h || crop[1] < 0 || crop[1] + args->width > args->src_w)

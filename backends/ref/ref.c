@@ -94,6 +94,12 @@ static cairn_status synchronize(cairn_device *device)
     return CAIRN_OK;
 }
 
+static cairn_status supports_dtype(cairn_device *device, cairn_dtype dtype)
+{
+    (void)device;
+    return cairn_ref_check("nets", dtype, NULL);
+}
+
 /* ref makes no layouts, so nobody can hold one of its own to ask about. */
 static size_t layout_bytes(cairn_device *device, const cairn_layout *layout)
 {
@@ -125,6 +131,7 @@ const cairn_backend cairn_backend_ref = {
     .download = copy,
     .zero = zero,
     .synchronize = synchronize,
+    .supports_dtype = supports_dtype,
     .layout_bytes = layout_bytes,
     .layout_name = layout_name,
     .plan_conv2d = cairn_ref_plan_conv2d,

@@ -37,6 +37,7 @@ static double sample_loss(const cairn_softmax_loss *args, int64_t n)
     const float *x = args->logits + n * args->classes;
     float *dx = args->dlogits ? args->dlogits + n * args->classes : NULL;
     double scale = (double)args->scale[n], lse = log_sum_exp(x, args->classes), loss = 0, total = 0;
+    double diff_scale = args->loss_scale ? scale * (double)*args->loss_scale : scale;
     for (int64_t c = 0; c < args->classes; c++) {
         double t = target(args, c, args->labels[n]);
         total += t;
@@ -44,7 +45,7 @@ static double sample_loss(const cairn_softmax_loss *args, int64_t n)
     }
     for (int64_t c = 0; dx && c < args->classes; c++) {
         double probability = exp((double)x[c] - lse);
-        dx[c] = (float)(scale * (total * probability - target(args, c, args->labels[n])));
+        dx[c] = (float)(diff_scale * (total * probability - target(args, c, args->labels[n])));
     }
     return scale * loss;
 }

@@ -30,6 +30,7 @@ static void loss_case(uint32_t seed)
     float *class_weights = filled(seed + 2, 0, 2, classes);
     float *want = golden_alloc(count, sizeof *want), *got = golden_alloc(count, sizeof *got);
     float want_totals[4] = {1, 2, 3, 4}, got_totals[4] = {1, 2, 3, 4};
+    const float loss_scale = 4096;
     int32_t *labels = golden_alloc(batch, sizeof *labels);
     golden_labels(seed, (int32_t)classes, labels, batch);
     for (int64_t n = 0; n < batch; n++) {
@@ -47,6 +48,7 @@ static void loss_case(uint32_t seed)
                                .scale = scale,
                                .class_weights = chance_of(&c, 2) ? class_weights : NULL,
                                .smoothing = chance_of(&c, 2) ? 0.1f : 0,
+                               .loss_scale = chance_of(&c, 2) ? &loss_scale : NULL,
                                .dlogits = chance_of(&c, 5) ? NULL : want,
                                .totals = want_totals};
     CHECK_OK(direct_softmax_loss(pair.ref, &args));
@@ -178,6 +180,68 @@ static void update_case(cairn_update args, uint32_t seed)
     free_slabs(&got);
 }
 
+/* With a state: the rate comes from a table, the gradients are divided by the scale, the low-precision copy follows, and gradients that
+ * overflowed are skipped where the scale is dynamic. */
+static void stateful_case(cairn_update args, uint32_t seed, bool overflow)
+{
+    static const float rates[] = {0.5f, 0.1f, 0.02f};
+    const cairn_update_segment segments[] = {{.offset = 0, .count = 320, .weight_decay = 0.01f, .low = true},
+                                             {.offset = 320, .count = 680}};
+    float *gradients = filled(seed + 9, -300, 300, SLAB);
+    uint16_t *low_want = golden_alloc(SLAB, sizeof *low_want), *low_got = golden_alloc(SLAB, sizeof *low_got);
+    slabs want = slabs_of(seed), got = slabs_of(seed);
+    cairn_update_state start = {.updates = 6, .loss_scale = 256, .good = 1999, .skipped = 3, .skipped_in_a_row = 2};
+    cairn_update_state want_state = start, got_state = start;
+    if (overflow) gradients[997] = seed % 2 ? NAN : -INFINITY;
+    args.gradients = gradients;
+    args.segments = segments;
+    args.segment_count = 2;
+    args.rates = rates;
+    args.first_rate = (int64_t)(seed % 8); /* the table ends before, at or after update 6 */
+    args.rate_count = 3;
+    args.state = &want_state;
+    args.weights_low = low_want;
+    CHECK_OK(run_update(pair.ref, args, &want));
+    args.state = &got_state;
+    args.weights_low = low_got;
+    CHECK_OK(run_update(pair.tested, args, &got));
+    CHECK_INT(memcmp(&want_state, &got_state, sizeof start), 0);
+    bool made = !overflow || !args.dynamic_scale;
+    CHECK_INT(want_state.updates, made ? 7 : 6);
+    CHECK_INT(want_state.nonfinite, overflow);
+    CHECK_NEAR(want_state.loss_scale, !args.dynamic_scale ? 256 : made ? 512 : 128, 0);
+    int64_t compared = overflow && made ? 997 : SLAB; /* element 997 is not finite then */
+    double error =
+        fmax(relative_l2(got.weights, want.weights, compared), relative_l2(got.state0, want.state0, compared));
+    int64_t differ = 0;
+    for (int i = 0; i < 320; i++)
+        differ += abs((int)low_got[i] - (int)low_want[i]) > 1; /* weights a unit apart may round to neighbours */
+    for (int i = 320; i < SLAB; i++)
+        differ += low_got[i] != 0;
+    if (!(error <= 2e-7) || differ)
+        TEST_FAIL("kind %d dynamic %d overflow %d first rate %lld: off by %.3g, %lld of the copy differ",
+                  (int)args.kind, args.dynamic_scale, overflow, (long long)args.first_rate, error, (long long)differ);
+    free(gradients);
+    free(low_want);
+    free(low_got);
+    free_slabs(&want);
+    free_slabs(&got);
+}
+
+static void update_with_state(void)
+{
+    for (uint32_t seed = 0; seed < 32; seed++) {
+        cairn_update args = {.dynamic_scale = seed & 16, .low_dtype = seed & 8 ? CAIRN_BF16 : CAIRN_F16};
+        args.kind = (cairn_update_kind)(seed % 3);
+        args.momentum = 0.9f;
+        args.beta1 = 0.9f;
+        args.beta2 = 0.999f;
+        args.eps = 1e-8f;
+        stateful_case(args, seed, false);
+        stateful_case(args, seed, true);
+    }
+}
+
 static void update(void)
 {
     static const int64_t steps[] = {0, 1, 7, 100000};
@@ -248,6 +312,7 @@ int main(void)
         RUN(softmax_loss);
         RUN(augment);
         RUN(update);
+        RUN(update_with_state);
         RUN(reorder);
         conformance_close(&pair);
     }

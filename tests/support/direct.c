@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 6 };
+enum { MOST = 8 };
 
 typedef enum access { READ, WRITE, UPDATE } access;
 
@@ -77,6 +77,7 @@ cairn_status direct_softmax_loss(cairn_device *device, const cairn_softmax_loss 
     there.scale = on_device(&a, "scale", args->scale, bytes_of(args->batch, sizeof(float)), READ);
     there.class_weights =
         on_device(&a, "class_weights", args->class_weights, bytes_of(args->classes, sizeof(float)), READ);
+    there.loss_scale = on_device(&a, "loss_scale", args->loss_scale, sizeof(float), READ);
     there.dlogits = on_device(&a, "dlogits", args->dlogits, logits, WRITE);
     there.totals = on_device(&a, "totals", args->totals, 4 * sizeof(float), UPDATE);
     return finish(&a, a.status != CAIRN_OK ? a.status : device->backend->softmax_loss(device, &there));
@@ -88,8 +89,8 @@ cairn_status direct_augment(cairn_device *device, const cairn_augment *args)
     cairn_augment there = *args;
     there.src = on_device(&a, "src", args->src, bytes_of(args->batch * args->src_h * args->src_w, 3), READ);
     there.crop = on_device(&a, "crop", args->crop, bytes_of(args->batch * 3, sizeof(int32_t)), READ);
-    there.dst =
-        on_device(&a, "dst", args->dst, bytes_of(args->batch * 3 * args->height * args->width, sizeof(float)), WRITE);
+    there.dst = on_device(&a, "dst", args->dst,
+                          bytes_of(args->batch * 3 * args->height * args->width, cairn_dtype_size(args->dtype)), WRITE);
     return finish(&a, a.status != CAIRN_OK ? a.status : device->backend->augment(device, &there));
 }
 
@@ -102,5 +103,8 @@ cairn_status direct_update(cairn_device *device, const cairn_update *args, int64
     there.gradients = on_device(&a, "gradients", args->gradients, bytes, READ);
     there.state0 = on_device(&a, "state0", args->state0, bytes, UPDATE);
     there.state1 = on_device(&a, "state1", args->state1, bytes, UPDATE);
+    there.state = on_device(&a, "state", args->state, sizeof *args->state, UPDATE);
+    there.rates = on_device(&a, "rates", args->rates, bytes_of(args->rate_count, sizeof(float)), READ);
+    there.weights_low = on_device(&a, "weights_low", args->weights_low, bytes_of(count, sizeof(uint16_t)), UPDATE);
     return finish(&a, a.status != CAIRN_OK ? a.status : device->backend->update(device, &there));
 }

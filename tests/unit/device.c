@@ -1,8 +1,10 @@
 /* The device registry and the memory ledger, over fake backends that fail where they are told to. */
 #include "core/backend.h"
 #include "core/os.h"
+#include "core/queue.h"
 #include "core/tensor.h"
 #include "tests/test.h"
+#include <string.h>
 
 typedef struct fake_device {
     cairn_device base;
@@ -198,6 +200,45 @@ static void a_name_takes_that_one_or_says_why_not(void)
     CHECK_FAILS(select_from("works", &device, &foreign, NULL), CAIRN_DEVICE, "ABI");
 }
 
+static void a_colon_chooses_among_several(void)
+{
+    cairn_device *device;
+    cairn_backend several = fake_works;
+    several.numbered = true;
+    CHECK_FAILS(select_from("works:1", &device, &fake_works, NULL), CAIRN_USAGE, "no 'works:1'");
+    CHECK_FAILS(select_from("work:1", &device, &several, NULL), CAIRN_USAGE, "'work:1'; there are");
+    REQUIRE_OK(select_from("works:1", &device, &several, NULL));
+    cairn_device_close(device);
+}
+
+/* The fake has no queues: what is asked is done at once. */
+static void without_queues_copies_are_done_at_once(void)
+{
+    cairn_device *device;
+    cairn_event *event;
+    void *pinned = NULL, *memory = NULL;
+    const char text[] = "pictures";
+    char back[sizeof text] = "";
+    bool reached = false;
+    REQUIRE_OK(select_from("works", &device, &fake_works, NULL));
+    REQUIRE_OK(cairn_host_alloc(device, sizeof text, "test", &pinned));
+    REQUIRE_OK(cairn_device_alloc(device, sizeof text, "test", &memory));
+    REQUIRE_OK(cairn_event_create(device, &event));
+    memcpy(pinned, text, sizeof text);
+    CHECK_OK(cairn_queue_copy_in(device, CAIRN_QUEUE_COPY, memory, pinned, sizeof text));
+    CHECK_OK(cairn_event_record(device, event, CAIRN_QUEUE_COPY));
+    CHECK_OK(cairn_event_wait(device, event, CAIRN_QUEUE_COMPUTE));
+    CHECK_OK(cairn_queue_copy_out(device, CAIRN_QUEUE_COMPUTE, back, memory, sizeof text));
+    CHECK_OK(cairn_event_synchronize(device, event));
+    CHECK_OK(cairn_event_reached(device, event, &reached));
+    CHECK(reached);
+    CHECK_TEXT(back, text);
+    cairn_event_destroy(device, event);
+    cairn_device_free(device, memory, sizeof text, "test");
+    cairn_host_free(device, pinned, sizeof text);
+    cairn_device_close(device);
+}
+
 static void the_ledger_counts(void)
 {
     cairn_device *device;
@@ -322,6 +363,8 @@ int main(void)
     RUN(auto_never_falls_past_a_broken_device);
     RUN(auto_leaves_out_what_is_taken_by_name_only);
     RUN(a_name_takes_that_one_or_says_why_not);
+    RUN(a_colon_chooses_among_several);
+    RUN(without_queues_copies_are_done_at_once);
     RUN(the_ledger_counts);
     RUN(out_of_memory_names_request_holders_and_limit);
     RUN(many_holders_share_the_last_line);
