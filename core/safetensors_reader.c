@@ -54,8 +54,10 @@ static cairn_status read_header(source *s, json_t **header)
         return cairn_fail(CAIRN_FILE, "%s: not a safetensors file, or damaged: a header of %" PRIu64 " bytes", s->name,
                           length);
     if (length > s->size - CAIRN_SAFETENSORS_LENGTH_BYTES)
-        return cairn_fail(CAIRN_FILE, "%s: truncated: the header takes %" PRIu64 " bytes and the file has %zu", s->name,
-                          length, s->size);
+        return cairn_fail(CAIRN_FILE,
+                          "%s: truncated: its header takes %" PRIu64
+                          " bytes and the file has %zu: copy it again from where it is whole, or take another file",
+                          s->name, length, s->size);
     const char *text = (const char *)s->bytes + CAIRN_SAFETENSORS_LENGTH_BYTES;
     *header = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &error);
     if (!*header)
@@ -66,8 +68,33 @@ static cairn_status read_header(source *s, json_t **header)
     return CAIRN_OK;
 }
 
+/* Where the last tensor ends by the header; the header is not verified yet, and may tell anything. */
+static uint64_t told_size(const source *s, const json_t *header)
+{
+    const char *name;
+    json_t *value;
+    uint64_t end = s->data_at;
+    json_object_foreach((json_t *)header, name, value)
+    {
+        json_int_t last = json_integer_value(json_array_get(json_object_get(value, "data_offsets"), 1));
+        if (last > 0 && (uint64_t)last + s->data_at > end) end = (uint64_t)last + s->data_at;
+    }
+    return end;
+}
+
+/* A copy that broke off is the usual reason for a wrong checksum, and is told by its size. */
+static cairn_status check_size(const source *s, const json_t *header)
+{
+    uint64_t told = told_size(s, header);
+    if (s->size >= told) return CAIRN_OK;
+    return cairn_fail(CAIRN_FILE,
+                      "%s: truncated: it has %zu of the %" PRIu64 " bytes that its header tells of: copy it again from "
+                      "where it is whole, or take another file",
+                      s->name, s->size, told);
+}
+
 /* The file's own digits follow CAIRN_SAFETENSORS_START; files of other programs have none there and pass. */
-static cairn_status verify_checksum(const source *s)
+static cairn_status verify_checksum(const source *s, const json_t *header)
 {
     static const char start[] = CAIRN_SAFETENSORS_START, zeros[] = "0000000000000000";
     const size_t at = CAIRN_SAFETENSORS_DIGITS_AT, after = at + CAIRN_SAFETENSORS_DIGITS;
@@ -84,8 +111,12 @@ static cairn_status verify_checksum(const source *s)
     char digits[CAIRN_SAFETENSORS_DIGITS + 1];
     snprintf(digits, sizeof digits, "%016" PRIx64, hash);
     if (memcmp(digits, s->bytes + at, CAIRN_SAFETENSORS_DIGITS) == 0) return CAIRN_OK;
-    return cairn_fail(CAIRN_FILE, "%s: damaged: its checksum is %.16s and its content's %s", s->name,
-                      (const char *)s->bytes + at, digits);
+    CAIRN_TRY(check_size(s, header));
+    return cairn_fail(
+        CAIRN_FILE,
+        "%s: damaged: its checksum is %.16s and its content's %s: copy it again from where it is whole, or "
+        "take another file",
+        s->name, (const char *)s->bytes + at, digits);
 }
 
 static cairn_status check_metadata(const source *s, const json_t *metadata)
@@ -205,7 +236,7 @@ cairn_status cairn_safetensors_parse(const char *name, const void *data, size_t 
     *out = NULL;
     if (!file) return cairn_fail(CAIRN_MEMORY, "%s: no memory to read the file", name);
     CAIRN_TRY_DONE(read_header(&s, &file->header));
-    CAIRN_TRY_DONE(verify_checksum(&s));
+    CAIRN_TRY_DONE(verify_checksum(&s, file->header));
     file->metadata = json_object_get(file->header, "__metadata__");
     CAIRN_TRY_DONE(check_metadata(&s, file->metadata));
     CAIRN_TRY_DONE(read_entries(&s, file));

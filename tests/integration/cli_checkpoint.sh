@@ -16,6 +16,8 @@ for file in cut short changed empty; do
     expect_only 7 "$file.safetensors" "$CAIRN" eval $file.safetensors digits
     expect_only 7 "$file.safetensors" "$CAIRN" train digits "${quick[@]}" --resume $file.safetensors --run resumed-$file
 done
+expect_only 7 "short.safetensors: truncated: it has $((size - 1)) of the $size bytes" "$CAIRN" predict short.safetensors digits/3/0001.png
+expect_only 7 "copy it again" "$CAIRN" predict changed.safetensors digits/3/0001.png
 expect_only 7 "digits/3/0001.png" "$CAIRN" predict digits/3/0001.png digits/3/0002.png
 expect_only 7 "missing: no such file; a run folder or a .safetensors file" "$CAIRN" predict missing digits/3/0001.png
 expect_only 7 "nothing: no checkpoint in this folder" "$CAIRN" predict nothing digits/3/0001.png

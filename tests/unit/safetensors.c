@@ -206,6 +206,7 @@ static void damage_is_noticed(void)
         CHECK_INT(cairn_safetensors_parse("x", data, cut, &file), CAIRN_FILE);
     byte[bytes - 1] ^= 1;
     CHECK_FAILS(cairn_safetensors_parse("x", data, bytes, &file), CAIRN_FILE, "damaged: its checksum is");
+    CHECK_FAILS(cairn_safetensors_parse("x", data, bytes - 1, &file), CAIRN_FILE, "truncated: it has");
     free(data);
 }
 
