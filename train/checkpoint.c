@@ -170,10 +170,27 @@ const cairn_checkpoint_info *cairn_checkpoint_information(const cairn_checkpoint
     return &checkpoint->info;
 }
 
+/* Do its pictures, as they are prepared, fit its net? */
+static cairn_status check_pictures(const cairn_checkpoint *checkpoint, const cairn_model_info *model)
+{
+    const cairn_checkpoint_info *info = &checkpoint->info;
+    int64_t size = info->model_options.image_size > 0 ? info->model_options.image_size : model->height;
+    if (size == info->preprocess.size) return CAIRN_OK;
+    return cairn_fail(CAIRN_FILE,
+                      "%s: its pictures are prepared to %d pixels and its net takes %lld: it wasn't written by Cairn, "
+                      "or was changed since: take another",
+                      checkpoint->path, info->preprocess.size, (long long)size);
+}
+
 cairn_status cairn_checkpoint_build(const cairn_checkpoint *checkpoint, cairn_net **out)
 {
     const cairn_checkpoint_info *info = &checkpoint->info;
-    cairn_status status = cairn_model_create(info->model, info->preset, info->classes, &info->model_options, out);
+    const cairn_model_info *model;
+    *out = NULL;
+    cairn_status status = cairn_model_find(info->model, info->preset, &model);
+    if (status == CAIRN_OK) CAIRN_TRY(check_pictures(checkpoint, model));
+    if (status == CAIRN_OK)
+        status = cairn_model_create(info->model, info->preset, info->classes, &info->model_options, out);
     if (status == CAIRN_USAGE)
         return cairn_fail(CAIRN_FILE, "%s: of a model that this Cairn doesn't have: %s", checkpoint->path,
                           cairn_error_last()->message);

@@ -275,6 +275,11 @@ static void damaged_information_is_refused(void)
     cairn_net *net = NULL;
     CHECK_FAILS(cairn_checkpoint_build(c, &net), CAIRN_FILE, "a model that this Cairn doesn't have");
     cairn_checkpoint_close(c);
+    REQUIRE_OK(write_with("image_size", "40"));
+    REQUIRE_OK(cairn_checkpoint_open(path_of("odd"), &c));
+    CHECK_FAILS(cairn_checkpoint_build(c, &net), CAIRN_FILE,
+                "odd: its pictures are prepared to 32 pixels and its net takes 40");
+    cairn_checkpoint_close(c);
 }
 
 static void missing_and_truncated_files_are_refused(void)
