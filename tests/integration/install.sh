@@ -4,6 +4,8 @@
 passes cmake --install "$CAIRN_BUILD" --prefix "$PWD/prefix"
 libdir=$(dirname "$(find prefix -name 'libcairn.so' | head -n 1)")
 [ -n "$libdir" ] || fail "no libcairn.so was installed"
+foreign=$(nm -D --defined-only "$libdir/libcairn.so" | awk '$3 !~ /^cairn_/ { print $3 }')
+same "$foreign" ""
 passes prefix/bin/cairn --version
 contains "$out" "cairn "
 
