@@ -26,6 +26,21 @@ configure_package_config_file(cmake/cairn-config.cmake.in ${PROJECT_BINARY_DIR}/
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/cairn-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/cairn-config.cmake ${PROJECT_BINARY_DIR}/cairn-config-version.cmake DESTINATION ${package_folder})
 
+# A static libcairn brings nothing along: whoever links it links what it stands on.
+if(BUILD_SHARED_LIBS)
+    set(pc_requires "")
+    set(pc_libs "")
+else()
+    set(pc_requires "jansson libxxhash libexif zlib")
+    if(JPEG_FOUND)
+        string(APPEND pc_requires " libjpeg")
+    endif()
+    set(pc_libs "-ldnnl ${OpenMP_C_FLAGS} -pthread ")
+    foreach(library ${CMAKE_DL_LIBS})
+        string(APPEND pc_libs "-l${library} ")
+    endforeach()
+    install(FILES cmake/dependencies.cmake DESTINATION ${package_folder})
+endif()
 file(RELATIVE_PATH prefix_from_pc "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}") # --prefix may put it elsewhere
 configure_file(cmake/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cairn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

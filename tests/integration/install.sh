@@ -39,4 +39,9 @@ passes cmake -S . -B by_cmake "-DCMAKE_PREFIX_PATH=$PWD/prefix"
 passes cmake --build by_cmake
 passes by_cmake/program
 contains "$out" "ref 10"
+
+# A static libcairn comes with the libraries it stands on.
+passes cmake -S "$CAIRN_SOURCE" -B static -DBUILD_SHARED_LIBS=OFF -DCAIRN_TESTS=OFF
+contains "$(cat static/cairn.pc)" "Requires: jansson"
+contains "$(cat static/cairn.pc)" "-lcairn -ldnnl -fopenmp"
 finish
