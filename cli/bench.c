@@ -122,6 +122,8 @@ static cairn_status print_text(const measurement *m, const cli_terminal *termina
 
 static cairn_status print_json(const cli_options *options, const cairn_device *device, const measurement *m)
 {
+    const cairn_model_info *model;
+    CAIRN_TRY(cairn_model_find(cli_text(options, OPTION_MODEL), cli_text(options, OPTION_PRESET), &model));
     json_t *root = json_object();
     json_object_set_new(root, "images_per_second", cli_json_real(m->images_per_second, 2));
     json_object_set_new(root, "ms", cli_json_real(m->step, 3));
@@ -141,8 +143,10 @@ static cairn_status print_json(const cli_options *options, const cairn_device *d
     json_object_set_new(root, "losses", losses);
     json_object_set_new(root, "device", cli_json_text(cairn_device_name(device)));
     json_object_set_new(root, "threads", json_integer(cairn_device_threads(device)));
-    json_object_set_new(root, "model", cli_json_text(options->value[OPTION_MODEL].text));
-    json_object_set_new(root, "preset", cli_json_text(options->value[OPTION_PRESET].text));
+    json_object_set_new(root, "model", cli_json_text(model->name));
+    json_object_set_new(root, "preset", cli_json_text(model->preset));
+    json_object_set_new(root, "classes", json_integer(cli_int(options, OPTION_CLASSES)));
+    json_object_set_new(root, "width_divisor", json_integer(cli_int(options, OPTION_WIDTH_DIVISOR)));
     json_object_set_new(root, "optimizer", cli_json_text(options->value[OPTION_OPTIMIZER].text));
     json_object_set_new(root, "dropout", cli_json_real(cli_real(options, OPTION_DROPOUT), 4));
     json_object_set_new(root, "batch", json_integer(cli_int(options, OPTION_BATCH)));

@@ -17,4 +17,7 @@ holds "($(json images_per_second) - 8000 / $(json ms)) ^ 2 < (0.02 * $(json imag
 holds "$(json gflops) > 0 && $(json peak_share) >= 0 && $(json first_update_seconds) > 0 && $(json resident_bytes) > 1e6"
 same "$(json dropout) $(json optimizer) $(json batch)" "0.5 adam 8"
 same "$(json losses.length)" 1
+same "$(json model) $(json classes) $(json width_divisor)" "lenet 1000 0"
+passes "$CAIRN" bench --width-divisor 8 --classes 10 --batch 1 --steps 1 --untimed 1 --threads 1 --json
+same "$(json model) $(json preset) $(json classes) $(json width_divisor)" "alexnet owt 10 8"
 finish
