@@ -2,6 +2,7 @@
 #include "train/progress.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* 61,100,840: easier to compare with a paper than 61100840. */
 static char *format_count(int64_t value, char *text, size_t size)
@@ -24,17 +25,37 @@ static char *format_output(cairn_shape shape, char *text, size_t size)
     return cairn_shape_format(cairn_shape_of(shape.rank - 1, shape.dim + 1), text, size);
 }
 
-/* The columns of every row, 80 characters with an algorithm's name of 24. What a layer doesn't have is left blank. */
-static void row(const char *layer, const char *output, const char *parameters, const char *flops, const char *memory,
-                const char *algorithm, void (*line)(void *, const char *), void *context)
+/* Characters before a row's algorithms, and for them: 80 in all. */
+enum { BEFORE = 52, ALGORITHMS = 80 - BEFORE };
+
+/* Bytes of the first names of "this, that, another" that have room in a row, comma included: as many as fit, but one at least. */
+static size_t names_that_fit(const char *names)
 {
-    char text[256];
-    int used =
-        snprintf(text, sizeof text, "%-9s %-12s %12s %9s %8s  %s", layer, output, parameters, flops, memory, algorithm);
-    if (used >= (int)sizeof text) used = (int)sizeof text - 1;
-    while (used > 0 && text[used - 1] == ' ')
-        text[--used] = '\0';
-    line(context, text);
+    size_t fit = 0;
+    for (size_t end = 0; names[end]; end += strspn(names + end, " ")) {
+        const char *comma = strstr(names + end, ", ");
+        end = comma ? (size_t)(comma - names) + 1 : strlen(names);
+        if (fit > 0 && end > ALGORITHMS) break;
+        fit = end;
+    }
+    return fit;
+}
+
+/* What a layer doesn't have is left blank. Algorithms without room beside the first go below it. */
+static void row(const char *layer, const char *output, const char *parameters, const char *flops, const char *memory,
+                const char *algorithms, void (*line)(void *, const char *), void *context)
+{
+    char before[256], text[512];
+    snprintf(before, sizeof before, "%-8s %-11s %11s %8s %8s  ", layer, output, parameters, flops, memory);
+    do {
+        size_t fit = names_that_fit(algorithms);
+        int used = snprintf(text, sizeof text, "%-*s%.*s", BEFORE, before, (int)fit, algorithms);
+        while (used > 0 && text[used - 1] == ' ')
+            text[--used] = '\0';
+        line(context, text);
+        before[0] = '\0';
+        algorithms += fit + strspn(algorithms + fit, " ");
+    } while (*algorithms);
 }
 
 static void layer_row(const cairn_net *net, int index, void (*line)(void *, const char *), void *context)
@@ -51,7 +72,7 @@ static void layer_row(const cairn_net *net, int index, void (*line)(void *, cons
 static void memory_row(const char *what, size_t bytes, void (*line)(void *, const char *), void *context)
 {
     char memory[32], text[256];
-    snprintf(text, sizeof text, "%-45s %8s", what, cairn_format_bytes((double)bytes, memory, sizeof memory));
+    snprintf(text, sizeof text, "%-41s %8s", what, cairn_format_bytes((double)bytes, memory, sizeof memory));
     line(context, text);
 }
 
@@ -63,7 +84,7 @@ cairn_status cairn_model_table(const cairn_net *net, void (*line)(void *context,
     row("layer", "output", "parameters", "MFLOP", "memory", batch ? "algorithm" : "", line, context);
     for (int i = 0; i < cairn_net_layer_count(net); i++)
         layer_row(net, i, line, context);
-    snprintf(text, sizeof text, "%-22s %12s %9.1f", "forward, one picture",
+    snprintf(text, sizeof text, "%-20s %11s %8.1f", "forward, one picture",
              format_count(cairn_net_parameters_total(net), parameters, sizeof parameters),
              2e-6 * (double)cairn_net_macs(net));
     line(context, text);

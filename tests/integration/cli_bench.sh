@@ -4,8 +4,11 @@
 passes "$CAIRN" model --model lenet --classes 10 --batch 4 --threads 1
 contains "$out" "conv1"
 contains "$out" "fc4"
-passes "$CAIRN" model --preset paper --width-divisor 8 --batch 1 --threads 1
-contains "$out" "conv5"
+for divisor in 8 2; do
+    passes "$CAIRN" model --preset paper --width-divisor $divisor --batch 1 --threads 1
+    contains "$out" "conv5"
+    awk 'length > 80 { exit 1 }' <<<"$out" || fail "a line of the table is longer than 80 columns: $out"
+done
 expect_only 5 "out of memory" "$CAIRN" model --model lenet --batch 4096 --memory-limit 10M
 
 passes "$CAIRN" bench --model lenet --batch 8 --steps 3 --untimed 1 --threads 1
