@@ -4,19 +4,19 @@
 
 cairn_status cairn_host_alloc(cairn_device *device, size_t bytes, const char *holder, void **out)
 {
-    const cairn_backend *backend = device->backend;
+    bool pinned = device && device->backend->host_alloc;
     *out = NULL;
     if (bytes == 0) return CAIRN_OK;
-    *out = backend->host_alloc ? backend->host_alloc(device, bytes) : cairn_os_aligned_alloc(bytes);
+    *out = pinned ? device->backend->host_alloc(device, bytes) : cairn_os_aligned_alloc(bytes);
     if (*out) return CAIRN_OK;
-    return cairn_fail(CAIRN_MEMORY, "%s: no %s memory of %zu bytes for the %s: a smaller batch needs less",
-                      backend->name, backend->host_alloc ? "pinned host" : "host", bytes, holder);
+    return cairn_fail(CAIRN_MEMORY, "no %s memory of %zu bytes for the %s: a smaller batch needs less",
+                      pinned ? "pinned host" : "host", bytes, holder);
 }
 
 void cairn_host_free(cairn_device *device, void *memory, size_t bytes)
 {
     if (!memory) return;
-    if (device->backend->host_free)
+    if (device && device->backend->host_free)
         device->backend->host_free(device, memory, bytes);
     else
         cairn_os_aligned_free(memory);

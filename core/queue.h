@@ -19,8 +19,8 @@ typedef enum cairn_queue { CAIRN_QUEUE_COMPUTE, CAIRN_QUEUE_COPY } cairn_queue;
 /* A mark in a queue. */
 typedef struct cairn_event cairn_event;
 
-/* Host memory that the device reads and writes on its own (pinned), 64-byte aligned, not zeroed; ordinary memory where there is no such.
- * CAIRN_MEMORY names `holder`. Free before the device closes; NULL is allowed. */
+/* Host memory that the device reads and writes on its own (pinned), 64-byte aligned, not zeroed; ordinary memory where there is no such,
+ * or with a NULL device. CAIRN_MEMORY names `holder`. Free before the device closes; NULL is allowed. */
 cairn_status cairn_host_alloc(cairn_device *device, size_t bytes, const char *holder, void **out);
 void cairn_host_free(cairn_device *device, void *memory, size_t bytes);
 

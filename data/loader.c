@@ -1,5 +1,6 @@
 #include "data/loader.h"
 #include "core/os.h"
+#include "core/queue.h"
 #include "core/rng.h"
 #include "data/picture.h"
 #include <stdlib.h>
@@ -199,11 +200,13 @@ static cairn_status create_ring(cairn_loader *loader)
     if (!loader->ring || !loader->order || !loader->known_bad) return no_memory(loader);
     for (int i = 0; i < loader->options.depth; i++) {
         cairn_batch *b = &loader->ring[i].batch;
-        b->rgb = cairn_os_aligned_alloc(slot_bytes(loader) * slots);
+        void *rgb;
+        CAIRN_TRY(cairn_host_alloc(loader->options.device, slot_bytes(loader) * slots, "ring of pictures", &rgb));
+        b->rgb = rgb;
         b->label = calloc(slots, sizeof *b->label);
         b->valid = calloc(slots, 1);
         b->sample = calloc(slots, sizeof *b->sample);
-        if (!b->rgb || !b->label || !b->valid || !b->sample) return no_memory(loader);
+        if (!b->label || !b->valid || !b->sample) return no_memory(loader);
     }
     return CAIRN_OK;
 }
@@ -268,7 +271,7 @@ void cairn_loader_destroy(cairn_loader *loader)
     stop_threads(loader);
     for (int i = 0; loader->ring && i < loader->options.depth; i++) {
         cairn_batch *b = &loader->ring[i].batch;
-        cairn_os_aligned_free(b->rgb);
+        cairn_host_free(loader->options.device, b->rgb, slot_bytes(loader) * (size_t)loader->options.batch);
         free(b->label);
         free(b->valid);
         free(b->sample);

@@ -16,6 +16,7 @@
 #ifndef CAIRN_DATA_LOADER_H
 #define CAIRN_DATA_LOADER_H
 
+#include "core/device.h"
 #include "core/log.h"
 #include "data/dataset.h"
 #include "data/transform.h"
@@ -33,7 +34,9 @@ typedef struct cairn_loader_options {
     int threads;    /* 0: as many as processors */
     int depth;      /* batches in the ring; 0 means 3 */
     double max_bad; /* share of all samples that may be unreadable; beyond it cairn_loader_next fails with CAIRN_DATA */
-    int64_t max_pixels;   /* see cairn_image_options */
+    int64_t max_pixels; /* see cairn_image_options */
+    cairn_device
+        *device; /* pictures lie in memory that this device reads by itself (core/queue.h); NULL: ordinary memory */
     const cairn_log *log; /* each bad file is named here once, with its reason */
 } cairn_loader_options;
 

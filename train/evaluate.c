@@ -51,6 +51,7 @@ cairn_status cairn_evaluator_create(cairn_net *net, const cairn_sample_list *sam
         .threads = options->loader_threads,
         .max_bad = options->max_bad,
         .max_pixels = options->max_pixels,
+        .device = cairn_net_device(net),
         .log = options->log,
     };
     CAIRN_TRY_DONE(cairn_loader_create(&loader, &e->loader));
@@ -97,9 +98,9 @@ static cairn_status run_batch(cairn_evaluator *e, const cairn_batch *batch, cair
     for (int i = 0; i < e->batch; i++)
         e->scale[i] = batch->valid[i] ? 1.0f / (float)valid : 0;
     const cairn_forward forward = {.train = false};
-    CAIRN_TRY(cairn_feed_images(e->feed, batch->rgb));
+    CAIRN_TRY(cairn_feed_images(e->feed, batch->rgb, batch->label, e->scale));
     CAIRN_TRY(cairn_net_forward(e->net, &forward));
-    CAIRN_TRY(cairn_feed_loss(e->feed, batch->label, e->scale, 0, false));
+    CAIRN_TRY(cairn_feed_loss(e->feed, 0, false));
     float totals[4];
     CAIRN_TRY(cairn_feed_totals(e->feed, totals));
     if (!isfinite(totals[0])) {

@@ -26,7 +26,7 @@ cairn_status cairn_find_nonfinite(cairn_net *net, cairn_feed *feed, const uint8_
     cairn_forward looking = *forward;
     looking.check_finite = true;
     CAIRN_TRY(check_weights(net));
-    CAIRN_TRY(cairn_feed_images(feed, rgb));
+    CAIRN_TRY(cairn_feed_images(feed, rgb, NULL, NULL));
     return cairn_net_forward(net, &looking);
 }
 

@@ -1,4 +1,5 @@
 #include "train/predict.h"
+#include "core/queue.h"
 #include "data/picture.h"
 #include "train/feed.h"
 #include <math.h>
@@ -30,26 +31,34 @@ cairn_status cairn_predictor_create(const char *checkpoint, cairn_device *device
     CAIRN_TRY_DONE(cairn_picture_reader_create(&info->preprocess, 0, &p->reader));
 
     size_t size = (size_t)info->preprocess.size, classes = (size_t)info->classes;
-    p->window = malloc(size * size * 3);
+    void *window;
+    CAIRN_TRY_DONE(cairn_host_alloc(device, size * size * 3, "picture", &window));
+    p->window = window;
     p->logits = malloc(classes * sizeof *p->logits);
     p->taken = malloc(classes * sizeof *p->taken);
-    if (!p->window || !p->logits || !p->taken)
-        CAIRN_TRY_DONE(
-            cairn_fail(CAIRN_MEMORY, "no memory for a picture of %zux%zu and %zu classes", size, size, classes));
+    if (!p->logits || !p->taken) CAIRN_TRY_DONE(cairn_fail(CAIRN_MEMORY, "no memory for %zu classes", classes));
     *out = p;
 done:
     if (status != CAIRN_OK) cairn_predictor_destroy(p);
     return status;
 }
 
+/* There is a window only where a net was planned on a device. */
+static void free_window(cairn_predictor *p)
+{
+    if (!p->window) return;
+    size_t size = (size_t)cairn_checkpoint_information(p->checkpoint)->preprocess.size;
+    cairn_host_free(cairn_net_device(p->net), p->window, size * size * 3);
+}
+
 void cairn_predictor_destroy(cairn_predictor *predictor)
 {
     if (!predictor) return;
     cairn_feed_destroy(predictor->feed);
+    free_window(predictor);
     cairn_net_destroy(predictor->net);
     cairn_checkpoint_close(predictor->checkpoint);
     cairn_picture_reader_destroy(predictor->reader);
-    free(predictor->window);
     free(predictor->logits);
     free(predictor->taken);
     free(predictor);
@@ -64,7 +73,7 @@ static cairn_status run_net(cairn_predictor *p, const char *path)
 {
     const cairn_checkpoint_info *info = cairn_checkpoint_information(p->checkpoint);
     CAIRN_TRY(cairn_picture_read(p->reader, path, NULL, p->window));
-    CAIRN_TRY(cairn_feed_images(p->feed, p->window));
+    CAIRN_TRY(cairn_feed_images(p->feed, p->window, NULL, NULL));
     CAIRN_TRY(cairn_net_forward(p->net, &(cairn_forward){.train = false}));
     cairn_tensor output = cairn_net_output(p->net);
     return cairn_device_download(output.device, p->logits, output.data, (size_t)info->classes * sizeof *p->logits);

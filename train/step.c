@@ -87,9 +87,9 @@ static cairn_status run_slice(cairn_stepper *s, const cairn_batch *batch, int fi
 {
     const cairn_step_options *o = &s->options;
     const cairn_forward forward = forward_of(s, first);
-    CAIRN_TRY(cairn_feed_images(s->feed, slice_rgb(s, batch, first)));
+    CAIRN_TRY(cairn_feed_images(s->feed, slice_rgb(s, batch, first), batch->label + first, s->scale + first));
     CAIRN_TRY(cairn_net_forward(o->net, &forward));
-    CAIRN_TRY(cairn_feed_loss(s->feed, batch->label + first, s->scale + first, o->smoothing, true));
+    CAIRN_TRY(cairn_feed_loss(s->feed, o->smoothing, true));
     return cairn_net_backward(o->net, accumulate);
 }
 
@@ -143,6 +143,7 @@ cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch,
         CAIRN_TRY(run_slice(s, batch, first, accumulate));
         accumulate = true;
     }
+    CAIRN_TRY(cairn_feed_taken(s->feed));
     CAIRN_TRY(cairn_feed_totals(s->feed, out->totals));
     if (!isfinite(out->totals[0])) return explain_nonfinite(s, batch, out->learning_rate);
 

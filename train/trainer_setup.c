@@ -152,6 +152,7 @@ static cairn_status make_loader(trainer *t)
         .threads = o->loader_threads,
         .max_bad = o->max_bad,
         .max_pixels = o->max_pixels,
+        .device = o->device,
         .log = t->log,
     };
     return cairn_loader_create(&options, &t->loader);
