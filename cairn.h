@@ -13,6 +13,7 @@
 #include "core/device.h"
 #include "core/dtype.h"
 #include "core/log.h"
+#include "core/memory_stats.h"
 #include "core/os.h"
 #include "core/queue.h"
 #include "core/rng.h"

@@ -12,6 +12,7 @@
 
 #include "core/dtype.h"
 #include "core/log.h"
+#include "core/memory_stats.h"
 #include "core/shape.h"
 #include "core/status.h"
 #include <stdbool.h>
@@ -37,13 +38,6 @@ typedef struct cairn_device_options {
     size_t memory_limit;  /* bytes the device may hold at most; 0 for no limit */
     const cairn_log *log; /* may be NULL; must outlive the device */
 } cairn_device_options;
-
-/* What is held now and was held at most, in bytes. */
-typedef struct cairn_memory_stats {
-    size_t held;
-    size_t peak;
-    int64_t allocations; /* since the device was opened */
-} cairn_memory_stats;
 
 /* Opens the device that `request` names among `backends` (NULL-terminated, in order of preference):
  * "auto" takes the first that works, and fails with the cause where one is present but can't be used; a backend's name
