@@ -77,7 +77,8 @@ static double seconds_left(const trainer *t)
 static void show_progress(trainer *t, bool report)
 {
     const cairn_train_options *o = &t->options;
-    if (!o->progress) return;
+    char text[CAIRN_PROGRESS_SIZE];
+    if (!o->progress && !report) return;
     trainer_window w = recent(t);
     read_memory(t);
     const cairn_progress progress = {
@@ -97,7 +98,8 @@ static void show_progress(trainer *t, bool report)
         .device = cairn_device_backend_name(o->device),
         .report = report,
     };
-    o->progress(o->progress_context, &progress);
+    if (report) cairn_run_folder_note(t->run, CAIRN_LOG_INFO, cairn_progress_format(&progress, text, sizeof text));
+    if (o->progress) o->progress(o->progress_context, &progress);
 }
 
 /* One line of metrics.jsonl; takes the object. */

@@ -2,7 +2,7 @@
  *
  *     config             every option, as `cairn train --config` reads it back
  *     manifest.json      versions, device, processor, data, seed, command line, start, end, result
- *     log.txt            everything said, with the time
+ *     log.txt            everything said, with the time; every report and the end
  *     metrics.jsonl      one JSON object a line: reports while training, evaluations
  *     classes.txt        class names in the order of the net's outputs
  *     split.tsv          which picture was for training, which for validation

@@ -2,6 +2,7 @@
 #include "core/os.h"
 #include "train/model_table.h"
 #include "train/trainer_state.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,6 +49,20 @@ static cairn_status record_failure(const trainer *t, cairn_status status)
     return cairn_error_raise(&error);
 }
 
+/* The end of log.txt; whoever called gets the result and shows it in a way of their own. */
+static void note_result(const trainer *t)
+{
+    const cairn_train_result *r = t->result;
+    char text[256], took[32], best[96] = "";
+    if (r->best_epoch > 0)
+        snprintf(best, sizeof best, ", best validation top-1 %.1f %% (loss %.4f) after epoch %" PRId64,
+                 100 * r->best_top1, r->best_loss, r->best_epoch);
+    snprintf(text, sizeof text, "finished: %" PRId64 " epoch%s, %" PRId64 " updates, %s, %.1f images/s%s", r->epochs,
+             r->epochs == 1 ? "" : "s", r->updates, cairn_format_seconds(r->seconds, took, sizeof took),
+             r->images_per_second, best);
+    cairn_run_folder_note(t->run, CAIRN_LOG_INFO, text);
+}
+
 static cairn_status run(trainer *t)
 {
     CAIRN_TRY(cairn_train_check(&t->options));
@@ -56,6 +71,7 @@ static cairn_status run(trainer *t)
     CAIRN_TRY(show_model(t));
     CAIRN_TRY(trainer_run(t));
     fill_result(t);
+    note_result(t);
     return trainer_write_manifest(t, true, CAIRN_OK, "");
 }
 

@@ -7,6 +7,9 @@ same "$out" "run/best.safetensors"
 contains "$err" "conv1"
 contains "$err" "loss"
 contains "$err" "run folder: run"
+log=$(cat run/log.txt)
+contains "$log" "info: epoch 1/1"
+contains "$(tail -n 1 run/log.txt)" "info: finished: 1 epoch, 7 updates"
 lacks "$err" $'\r'
 lacks "$err$out" $'\e'
 
