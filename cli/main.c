@@ -45,6 +45,11 @@ const cli_command *const *cli_commands(void)
     return commands;
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
 /* The command that argv begins with, and how many words its name has; CAIRN_USAGE says what may have been meant. */
 static cairn_status find_command(int argc, char **argv, const cli_command **out, int *words)
 {
@@ -53,10 +58,12 @@ static cairn_status find_command(int argc, char **argv, const cli_command **out,
     const char *known[20];
     int count = 0;
     for (const cli_command *const *c = cli_commands(); *c && count < 19; c++) {
-        bool has_space = strchr((*c)->name, ' ') != NULL;
-        if (strcmp((*c)->name, has_space ? two : argv[1]) == 0) {
+        size_t first = strcspn((*c)->name, " ");
+        bool has_space = (*c)->name[first] != '\0', whole = strcmp((*c)->name, has_space ? two : argv[1]) == 0;
+        bool begun = strlen(argv[1]) == first && strncmp((*c)->name, argv[1], first) == 0;
+        if (whole || (begun && argc > 2 && is_help(argv[2]))) { /* cairn data --help */
             *out = *c;
-            *words = 1 + has_space;
+            *words = whole && has_space ? 2 : 1;
             return CAIRN_OK;
         }
         known[count++] = (*c)->name;

@@ -27,6 +27,10 @@ for command in train eval predict model bench "data check"; do
     same "$(head -n 1 <<<"$out")" "$(head -n 1 <<<"$page")"
 done
 
+# The first word of a command of two is enough for that.
+passes "$CAIRN" data --help
+contains "$out" "cairn data check FOLDER"
+
 # Every option of a command stands in its help, and every default that is shown is one that the option takes.
 passes "$CAIRN" train --help
 while read -r option value; do
