@@ -42,6 +42,9 @@ static cairn_status bad_option(poptContext context, int error, const cli_command
     snprintf(origin, sizeof origin, "%.*s", (int)strcspn(option, "="), option);
     snprintf(name, sizeof name, "%s", origin + strspn(origin, "-"));
     int id = cli_option_find(name);
+    if (error == POPT_ERROR_BADOPT && cairn_os_stat(option, NULL) != CAIRN_OS_MISSING)
+        return cairn_fail(CAIRN_USAGE, "%s: taken for an option, and there is none of that name; ./%s names the file",
+                          option, option);
     if (error == POPT_ERROR_BADOPT) return cli_options_unknown(command, name, origin);
     if (error == POPT_ERROR_NOARG && id >= 0)
         return cairn_fail(CAIRN_USAGE, "%s: wants a value, %s %s", origin, origin, cli_option_table[id].argument);
@@ -83,8 +86,9 @@ static cairn_status take_arguments(cli_options *options, const char *const *argu
     while (argument[count])
         count++;
     if (command->arguments_max >= 0 && count > command->arguments_max)
-        return cairn_fail(CAIRN_USAGE, "%s: one argument too many; cairn %s %s is the form",
-                          argument[command->arguments_max], command->name, command->arguments);
+        return cairn_fail(CAIRN_USAGE, "%s: one argument too many; cairn %s%s%s is the form",
+                          argument[command->arguments_max], command->name, *command->arguments ? " " : "",
+                          command->arguments);
     options->argument = calloc((size_t)count + 1, sizeof *options->argument);
     if (!options->argument) return cairn_fail(CAIRN_MEMORY, "no memory for the command line");
     for (; options->argument_count < count; options->argument_count++)

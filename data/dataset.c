@@ -29,8 +29,8 @@ static cairn_status check_folders(const char *root, const cairn_class_folders *f
 {
     if (found->count == 0 && found->loose > 0)
         return cairn_fail(CAIRN_DATA,
-                          "%s: %lld loose files and no sub-folders: put the pictures of each class in a sub-folder",
-                          root, (long long)found->loose);
+                          "%s: %lld loose file%s and no sub-folders: put the pictures of each class in a sub-folder",
+                          root, (long long)found->loose, found->loose == 1 ? "" : "s");
     if (found->count == 0)
         return cairn_fail(CAIRN_DATA, "%s: empty: put the pictures of each class in a sub-folder of it", root);
     int filled = 0;
@@ -51,8 +51,8 @@ static cairn_status check_folders(const char *root, const cairn_class_folders *f
             cairn_log_write(log, CAIRN_LOG_WARNING, "%s: class \"%s\" has no files and stays out", root,
                             found->item[i].name);
     if (found->loose > 0)
-        cairn_log_write(log, CAIRN_LOG_WARNING, "%s: %lld loose files beside the class folders stay out", root,
-                        (long long)found->loose);
+        cairn_log_write(log, CAIRN_LOG_WARNING, "%s: %lld loose file%s beside the class folders stay%s out", root,
+                        (long long)found->loose, found->loose == 1 ? "" : "s", found->loose == 1 ? "s" : "");
     return CAIRN_OK;
 }
 

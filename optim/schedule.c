@@ -24,7 +24,8 @@ cairn_status cairn_schedule_check(const cairn_schedule *s)
     if ((unsigned)s->kind >= KINDS)
         return cairn_fail(CAIRN_USAGE, "schedule: kind is %d; there are 0 to %d", (int)s->kind, KINDS - 1);
     CAIRN_TRY(check_number("base", s->base, s->base > 0, "above 0"));
-    CAIRN_TRY(check_number("floor", s->floor, s->floor >= 0 && s->floor <= s->base, "from 0 to base"));
+    CAIRN_TRY(
+        check_number("floor", s->floor, s->floor >= 0 && s->floor <= s->base, "at least 0, and no more than base"));
     CAIRN_TRY(check_count("warmup", s->warmup, 0));
     if (s->kind == CAIRN_SCHEDULE_STEP) {
         CAIRN_TRY(check_count("step_size", s->step_size, 1));

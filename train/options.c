@@ -50,8 +50,8 @@ static cairn_status check_ranges(const cairn_train_options *o)
         {"--epochs", (double)o->epochs, 0, 1e6},
         {"--batch", o->batch, 1, 65536},
         {"--micro-batch", o->micro_batch, 0, o->batch},
-        {"--dropout", (double)o->dropout, -INFINITY, 0.99},
-        {"--label-smoothing", (double)o->label_smoothing, 0, 0.99},
+        {"--dropout", (double)o->dropout, -INFINITY, (double)0.99f},
+        {"--label-smoothing", (double)o->label_smoothing, 0, (double)0.99f},
         {"--learning-rate", (double)o->schedule.base, 0, 1000},
         {"--warmup", (double)o->schedule.warmup, -1, 1e9},
         {"--image-size", o->image_size, 0, 8192},
@@ -114,6 +114,10 @@ cairn_status cairn_train_options_resolve(cairn_train_options *options, int64_t t
         o->schedule.warmup = o->schedule.updates / WARMUP_SHARE;
         if (o->schedule.warmup > MOST_WARMUP) o->schedule.warmup = MOST_WARMUP;
     }
+    if (o->schedule.floor > o->schedule.base)
+        return cairn_fail(CAIRN_USAGE,
+                          "--floor %g is above the learning rate of %g: give a lower one, or a higher --learning-rate",
+                          (double)o->schedule.floor, (double)o->schedule.base);
     return cairn_schedule_check(&o->schedule);
 }
 

@@ -18,7 +18,7 @@ for command in "train" "data check"; do
     expect_only 4 "missing: " "$CAIRN" $command missing "${run[@]}"
     expect_only 4 "empty: " "$CAIRN" $command empty "${run[@]}"
     expect_only 4 "one: " "$CAIRN" $command one "${run[@]}"
-    expect_only 4 "loose: " "$CAIRN" $command loose "${run[@]}"
+    expect_only 4 "loose: 12 loose files and" "$CAIRN" $command loose "${run[@]}"
     expect_only 4 "digits/3/0001.png: " "$CAIRN" $command digits/3/0001.png "${run[@]}"
     expect 4 "hollow: " "$CAIRN" $command hollow "${run[@]}"
     [ -e run ] && fail "$command: a run folder is made for nothing"
@@ -26,6 +26,10 @@ for command in "train" "data check"; do
     contains "$err$out" "noise/a/"
     rm -rf run
 done
+
+cp -r digits spare && cp digits/3/0001.png spare/
+passes "$CAIRN" data check spare
+contains "$err" "1 loose file beside the class folders stays out"
 
 # One bad file among many is named and left out.
 cp -r digits mixed

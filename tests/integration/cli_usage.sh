@@ -20,6 +20,9 @@ wrong "--json: an option of eval, predict, bench, data check, not of train" "$CA
 wrong "--batch: wants a value, --batch N" "$CAIRN" train photos --batch
 wrong "--nesterov: takes no value" "$CAIRN" train photos --nesterov=3
 
+touch -- -dash.png
+wrong "-dash.png: taken for an option, and there is none of that name; ./-dash.png names the file" "$CAIRN" predict run -dash.png
+
 for value in abc "" 0 -1 1.5 70000 nan 1e400; do
     wrong "a whole number from 1 to 65536 is wanted" "$CAIRN" train photos --batch "$value"
 done
@@ -28,8 +31,14 @@ wrong "--optimizer sdg: sgd, adam or adamw is wanted; did you mean sgd?" "$CAIRN
 wrong "--memory-limit 2X: a number of bytes such as 800M or 2G" "$CAIRN" train photos --memory-limit 2X
 wrong "--memory-limit 2MB: a number of bytes" "$CAIRN" train photos --memory-limit 2MB
 
+# The ends of a range are in it.
+expect_only 4 "photos" "$CAIRN" train photos --label-smoothing 0.99 --dropout 0.99
+mkdir -p two/a two/b && touch two/a/1.png two/b/1.png
+wrong "--floor 1 is above the learning rate of 0.0002" "$CAIRN" train two --floor 1 --run run
+
 wrong "FOLDER is missing" "$CAIRN" train
 wrong "others: one argument too many; cairn train FOLDER is the form" "$CAIRN" train photos others
+wrong "x: one argument too many; cairn model is the form" "$CAIRN" model x
 wrong "CHECKPOINT FOLDER is missing; for example: cairn eval" "$CAIRN" eval photos
 wrong "no picture is given; for example: cairn predict runs/photos cat.jpg" "$CAIRN" predict runs/photos
 wrong "alexnet" "$CAIRN" model --model alexnot

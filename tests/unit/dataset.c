@@ -100,7 +100,7 @@ static void passes_over_system_files(void)
     CHECK_TEXT(below(&dataset->train, 0), "system/a/1.jpg");
     CHECK(strstr(said, "8 hidden and system files are ignored"));
     CHECK(strstr(said, "class \"empty\" has no files and stays out"));
-    CHECK(strstr(said, "1 loose files beside the class folders stay out"));
+    CHECK(strstr(said, "1 loose file beside the class folders stays out"));
     cairn_dataset_close(dataset);
 }
 
