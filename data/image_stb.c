@@ -42,8 +42,8 @@ cairn_status cairn_image_decode_stb(const char *name, const uint8_t *data, size_
     int width = 0, height = 0, channels = 0;
     uint8_t *pixels = stbi_load_from_memory(data, (int)bytes, &width, &height, &channels, 4);
     if (!pixels)
-        return cairn_fail(CAIRN_DATA, "%s: truncated, corrupt, or a kind of %s that isn't read here: %s", name, info->format->word,
-                          stbi_failure_reason());
+        return cairn_fail(CAIRN_DATA, "%s: truncated, corrupt, or a kind of %s that isn't read here: %s", name,
+                          info->format->word, stbi_failure_reason());
     cairn_status status = CAIRN_OK;
     if (width != info->width || height != info->height)
         status = cairn_fail(CAIRN_DATA, "%s: corrupt: its header says two sizes", name);

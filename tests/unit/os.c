@@ -286,7 +286,8 @@ static int wait_for_signals(void)
     sigset_t blocked;
     cairn_os_catch_signals();
     /* Not taken by a thread that may be computing. */
-    if (sigprocmask(SIG_BLOCK, NULL, &blocked) != 0 || !sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGTERM))
+    if (sigprocmask(SIG_BLOCK, NULL, &blocked) != 0 || !sigismember(&blocked, SIGINT) ||
+        !sigismember(&blocked, SIGTERM))
         return 2;
     puts("ready");
     fflush(stdout);
