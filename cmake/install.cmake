@@ -19,7 +19,7 @@ foreach(line ${public_headers})
     get_filename_component(folder ${header} DIRECTORY)
     install(FILES ${header} DESTINATION ${header_folder}/${folder})
 endforeach()
-install(FILES core/backend.h DESTINATION ${header_folder}/core)
+install(FILES core/backend.h core/update_state.h DESTINATION ${header_folder}/core) # included by those
 
 install(EXPORT cairn-targets NAMESPACE cairn:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/cairn-config.cmake.in ${PROJECT_BINARY_DIR}/cairn-config.cmake INSTALL_DESTINATION ${package_folder})

@@ -30,6 +30,7 @@ find_package(cairn REQUIRED)
 add_executable(program program.c)
 target_link_libraries(program PRIVATE cairn::cairn)
 C
+export CMAKE_GENERATOR=Ninja # a fresh machine has no make
 export PKG_CONFIG_PATH=$PWD/$libdir/pkgconfig
 # shellcheck disable=SC2046 # flags are words
 passes cc -std=c11 program.c $(pkg-config --cflags --libs cairn) -o by_pkg_config
