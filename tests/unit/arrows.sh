@@ -67,7 +67,7 @@ AWK
 # All sources under the folder $1, faults on stdout.
 read_tree() {
     (cd "$1" && find . -path './build*' -prune -o -path './.git' -prune -o -path './tests/*/data' -prune -o -path './tests/data' -prune -o \
-        -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt \) \
+        -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.sh' -o -name '*.py' -o -name '*.cmake' -o -name CMakeLists.txt \) \
         -print0 | sort -z | xargs -0 awk "$rules")
 }
 
