@@ -79,9 +79,11 @@ struct cairn_plan {
     const cairn_plan_ops *ops;
     cairn_device *device;
     struct {
-        const cairn_layout *src, *dst;           /* of forward */
-        const cairn_layout *weights;             /* f32 weights; their gradients and optimizer state lie as they do */
-        const cairn_layout *weights_low;         /* the copy that a plan in f16 or bf16 reads; unused in f32 */
+        const cairn_layout *src, *dst; /* of forward */
+        const cairn_layout *weights;   /* f32 weights; their gradients and optimizer state lie as they do */
+        /* The copy that a plan in f16 or bf16 reads; unused in f32. The same pointer as `weights` where it lies element for element as the
+         * f32 weights do: then the update writes it, else the net reorders the new weights into it. */
+        const cairn_layout *weights_low;
         const cairn_layout *diff_src, *diff_dst; /* of backward */
     } layout;
     /* True where backward doesn't read src (dst) although the operation's comment lets it: the net gives NULL and reuses the memory. */

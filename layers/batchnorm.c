@@ -43,6 +43,7 @@ static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *re
 
 static const cairn_layer_class batchnorm_class = {
     .kind = "batchnorm2d",
+    .full_precision = true,
     .backward_reads_src = true,
     .buffers = {"running_mean", "running_var"},
     .infer = infer,

@@ -78,6 +78,7 @@ static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *re
 static const cairn_layer_class conv2d_class = {
     .kind = "conv2d",
     .folds_relu = true,
+    .takes_pictures = true,
     .backward_reads_src = true,
     .infer = infer,
     .parameters = parameters,

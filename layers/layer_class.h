@@ -29,9 +29,10 @@ typedef struct cairn_layer_request {
     cairn_dtype dtype;
     const cairn_layout *src_layout;
     bool train, need_diff_src;
-    bool relu;          /* clamp the output at 0 (folds_relu) */
-    bool relu_backward; /* mask the gradient of the output (folds_relu, masks_relu) */
-    cairn_rng rng;      /* of dropout */
+    bool relu;              /* clamp the output at 0 (folds_relu); of a max-pool with lrn: clamp the input of the LRN */
+    bool relu_backward;     /* mask the gradient of the output (folds_relu, masks_relu) */
+    const cairn_layer *lrn; /* of a max-pool: the LRN before it that its plan computes too; NULL: none */
+    cairn_rng rng;          /* of dropout */
 } cairn_layer_request;
 
 /* Can the output be the input's own memory, read in another shape? */
@@ -45,9 +46,13 @@ typedef struct cairn_layer_class {
     const char *kind; /* "conv2d" */
 
     /* What the net may do around the layer. */
-    bool folds_relu;         /* a ReLU after it can be part of it */
-    bool is_relu;            /* is that ReLU */
-    bool masks_relu;         /* its backward can do the ReLU backward of the layer before (max-pool) */
+    bool folds_relu; /* a ReLU after it can be part of it */
+    bool is_relu;    /* is that ReLU */
+    bool masks_relu; /* its backward can do the ReLU backward of the layer before (max-pool) */
+    bool is_lrn;     /* may be computed by the max-pool behind it (takes_lrn) where the device has such an operation */
+    bool takes_lrn;  /* is that max-pool */
+    bool takes_pictures;     /* as the first layer: pictures may be written in the layout that its plan asks for */
+    bool full_precision;     /* its parameters stay f32 in a net of lower precision */
     bool in_place;           /* forward may write dst over src */
     bool in_place_backward;  /* backward may write diff_src over diff_dst */
     bool backward_reads_src; /* unless the plan spares it; with relu_backward, dst is always read */
@@ -76,6 +81,9 @@ void cairn_layer_destroy(cairn_layer *layer); /* NULL is allowed */
  * otherwise, and unless `no_bias` a bias of zeros. Returns how many. */
 int cairn_layer_weight_and_bias(cairn_shape weight, int64_t fan_in, int64_t fan_out, cairn_init weight_init,
                                 bool no_bias, cairn_init bias_init, cairn_layer_parameter out[CAIRN_LAYER_PARAMETERS]);
+
+/* What an LRN asks of the device. */
+cairn_lrn_desc cairn_layer_lrn_desc(const cairn_layer *lrn, const cairn_layer_request *request);
 
 /* CAIRN_USAGE unless the shape is (N, C, H, W), or (N, I). */
 cairn_status cairn_layer_expect_image(cairn_shape src);

@@ -19,10 +19,10 @@ static cairn_status infer(const cairn_layer *layer, cairn_shape src, cairn_shape
     return CAIRN_OK;
 }
 
-static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *request, cairn_plan **out)
+cairn_lrn_desc cairn_layer_lrn_desc(const cairn_layer *layer, const cairn_layer_request *request)
 {
     const cairn_lrn_options *o = &((const lrn *)layer)->options;
-    const cairn_lrn_desc desc = {
+    return (cairn_lrn_desc){
         .src = request->src,
         .size = o->size,
         .alpha = o->alpha,
@@ -32,11 +32,17 @@ static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *re
         .dtype = request->dtype,
         .src_layout = request->src_layout,
     };
+}
+
+static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *request, cairn_plan **out)
+{
+    const cairn_lrn_desc desc = cairn_layer_lrn_desc(layer, request);
     return request->device->backend->plan_lrn(request->device, &desc, out);
 }
 
 static const cairn_layer_class lrn_class = {
     .kind = "lrn",
+    .is_lrn = true,
     .backward_reads_src = true,
     .backward_reads_dst = true,
     .infer = infer,

@@ -23,7 +23,10 @@ void cairn_net_destroy(cairn_net *net)
     if (!net) return;
     for (int i = 0; i < net->step_count; i++)
         if (net->steps[i].owns_plan) cairn_plan_destroy(net->steps[i].plan);
+    for (int i = 0; net->low && i < net->parameter_count; i++)
+        cairn_plan_destroy(net->low[i].plan);
     cairn_slab_destroy(&net->weights);
+    cairn_slab_destroy(&net->weights_low);
     cairn_slab_destroy(&net->gradients);
     cairn_slab_destroy(&net->running);
     cairn_slab_destroy(&net->arena);
@@ -34,6 +37,7 @@ void cairn_net_destroy(cairn_net *net)
     free(net->buffers);
     free(net->values);
     free(net->steps);
+    free(net->low);
     free(net);
 }
 

@@ -14,6 +14,9 @@
  * Planning fuses conv + ReLU and linear + ReLU, moves a ReLU's backward mask onto the max-pool that follows it, asks each operation for
  * the layouts it wants, puts a reorder only where two neighbours disagree, and lays all activations, their gradients and one shared
  * workspace into one arena by their lifetimes. After it, forward and backward allocate nothing.
+ *
+ * In f16 or bf16 the layers read a copy of the weights in that type. The f32 weights stay the ones that are initialised, updated and kept; whoever
+ * writes them otherwise than cairn_net_init calls cairn_net_refresh. Batch norm's parameters, the logits and the loss are f32 always.
  */
 #ifndef CAIRN_LAYERS_NET_H
 #define CAIRN_LAYERS_NET_H
@@ -39,15 +42,19 @@ typedef struct cairn_net_options {
     bool keep_activations; /* for tests: give every activation and gradient its own memory, so that all can be read */
     bool no_fusion;        /* for tests: run every ReLU by itself */
     bool input_gradient;   /* with train: backward also gives the gradient of the input */
-    cairn_dtype dtype;     /* of activations and weights: CAIRN_F32 */
-    uint64_t seed;         /* of dropout */
+    cairn_dtype dtype; /* of activations and of the weights that the layers read: CAIRN_F32, CAIRN_F16, CAIRN_BF16 */
+    uint64_t seed;     /* of dropout */
 } cairn_net_options;
 
-/* Makes every plan and takes all memory on the device. Once a net. */
+/* Makes every plan and takes all memory on the device. Once a net. CAIRN_DEVICE with the reason where it doesn't compute in the dtype. */
 cairn_status cairn_net_plan(cairn_net *net, cairn_device *device, const cairn_net_options *options);
 
 /* Fills the parameters as their layers say; the same numbers on every device. */
 cairn_status cairn_net_init(cairn_net *net, uint64_t seed);
+
+/* Brings the copy in low precision up to the f32 weights; nothing to do in f32. After an update: only where that didn't write the copy itself,
+ * see updates_low of cairn_parameter. */
+cairn_status cairn_net_refresh(cairn_net *net, bool after_update);
 
 /* ---- running ---- */
 
@@ -66,6 +73,7 @@ typedef struct cairn_loss {
     const int32_t *labels;      /* [batch] */
     const float *scale;         /* [batch]: 1 / (weight of the samples of the update), 0 to ignore a sample */
     const float *class_weights; /* [classes] or NULL */
+    const float *loss_scale;    /* one number, multiplies the gradients alone; NULL: 1 */
     float smoothing;
     bool train;
     float *totals; /* f32 [4], added to: loss, top-1 hits, top-5 hits, samples */
@@ -78,15 +86,16 @@ cairn_status cairn_net_backward(cairn_net *net, bool accumulate);
 
 /* ---- what it holds ---- */
 
-/* All plain f32, with memory of their own: the input stays until it is written again. Before planning, and the gradients where none
- * is planned: data NULL. */
+/* With memory of their own: the input stays until it is written again. The input is of the net's dtype, and where the device augments into
+ * layouts in the one that the first layer likes; the others are plain f32. Before planning, and the gradients where none is planned: data NULL. */
 cairn_tensor cairn_net_input(const cairn_net *net);       /* (batch, C, H, W); written by whoever feeds the net */
 cairn_tensor cairn_net_output(const cairn_net *net);      /* (batch, classes) */
 cairn_tensor cairn_net_diff_output(const cairn_net *net); /* backward starts here */
 cairn_tensor cairn_net_diff_input(const cairn_net *net);  /* with input_gradient */
 const char *cairn_net_name(const cairn_net *net);
-int64_t cairn_net_batch(const cairn_net *net);   /* 0 before planning */
-int64_t cairn_net_classes(const cairn_net *net); /* features of the last layer */
+int64_t cairn_net_batch(const cairn_net *net);     /* 0 before planning */
+int64_t cairn_net_classes(const cairn_net *net);   /* features of the last layer */
+cairn_dtype cairn_net_dtype(const cairn_net *net); /* as planned */
 cairn_device *cairn_net_device(const cairn_net *net);
 
 typedef struct cairn_parameter {
@@ -97,6 +106,7 @@ typedef struct cairn_parameter {
     bool decay;                 /* a weight; false for biases and normalisation */
     const cairn_layout *layout; /* after planning, as offset and count: */
     int64_t offset, count;      /* elements in the slabs, padding included; offset is a multiple of 16 */
+    bool updates_low; /* there is a copy in low precision, and it lies alike: an update can write it in the same pass */
 } cairn_parameter;
 
 int cairn_net_parameter_count(const cairn_net *net);
@@ -112,6 +122,9 @@ cairn_tensor cairn_net_buffer(const cairn_net *net, int index);
 cairn_slab cairn_net_weights(const cairn_net *net);
 cairn_slab cairn_net_gradients(const cairn_net *net);
 int64_t cairn_net_slab_count(const cairn_net *net);
+
+/* The copies in low precision; those of parameters that say updates_low at the same offsets in elements. data NULL in f32. */
+cairn_slab cairn_net_weights_low(const cairn_net *net);
 
 /* Parameter `index` as it lies in a slab of the net's shape (weights, gradients or optimizer state). */
 cairn_tensor cairn_net_view(const cairn_net *net, const cairn_slab *slab, int index);
@@ -139,7 +152,7 @@ int64_t cairn_net_train_flops(
         *net); /* forward and backward for one sample, 2 a multiply-add, no data gradient of the first layer */
 
 typedef struct cairn_net_memory {
-    size_t weights, gradients, arena, workspace; /* workspace is part of the arena */
+    size_t weights, gradients, arena, workspace; /* weights with their copies; workspace is part of the arena */
 } cairn_net_memory;
 cairn_net_memory cairn_net_memory_use(const cairn_net *net);
 

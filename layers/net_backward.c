@@ -1,15 +1,17 @@
 #include "layers/net_state.h"
 
-/* The gradient of a view is a view of the gradient, with the shape the other way round. */
+/* The gradient of a view is a view of the gradient, with the shape the other way round: in the layout it comes in where the view keeps
+ * the shape, in that of the forward where it comes as the forward left, else plain. */
 static cairn_status plan_view(cairn_net *net, int index, int *gradient)
 {
     net_layer *layer = &net->layers[index];
-    const cairn_layout *layout = net->values[layer->input].shape.rank == net->values[layer->output].shape.rank
-                                     ? net->values[*gradient].layout
-                                     : NULL;
-    CAIRN_TRY(net_add_reorder(net, index, layout, gradient));
+    const net_value *input = &net->values[layer->input], *output = &net->values[layer->output];
+    const net_value from = net->values[*gradient];
+    const cairn_layout *layout = from.layout;
+    if (input->shape.rank != output->shape.rank) layout = from.layout == output->layout ? input->layout : NULL;
+    if (!layout) CAIRN_TRY(net_add_reorder(net, index, from.dtype, NULL, gradient));
     layer->diff_output = *gradient;
-    *gradient = net_add_alias(net, *gradient, net_batched(net, layer->src));
+    *gradient = net_add_alias(net, *gradient, net_batched(net, layer->src), layout);
     return CAIRN_OK;
 }
 
@@ -19,7 +21,7 @@ static cairn_status plan_operation(cairn_net *net, int index, bool wanted, int *
     const cairn_layer_class *class = layer->layer->class;
     const net_step forward = net->steps[layer->step];
     const cairn_plan *plan = forward.plan;
-    CAIRN_TRY(net_add_reorder(net, index, plan->layout.diff_dst, gradient));
+    CAIRN_TRY(net_add_reorder(net, index, net->options.dtype, plan->layout.diff_dst, gradient));
     layer->diff_output = *gradient;
 
     net_step *step = net_add_step(net, index, forward.plan);
@@ -31,8 +33,9 @@ static cairn_status plan_operation(cairn_net *net, int index, bool wanted, int *
     if (!wanted) return CAIRN_OK;
     bool in_place = class->in_place_backward && !net->options.keep_activations &&
                     plan->layout.diff_src == plan->layout.diff_dst && net->values[*gradient].root != net->diff_output;
-    step->diff_src = in_place ? net_add_alias(net, *gradient, net_batched(net, layer->src))
-                              : net_add_value(net, net_batched(net, layer->src), plan->layout.diff_src);
+    cairn_shape shape = net_batched(net, layer->src);
+    step->diff_src = in_place ? net_add_alias(net, *gradient, shape, plan->layout.diff_src)
+                              : net_add_value(net, shape, net->options.dtype, plan->layout.diff_src);
     *gradient = step->diff_src;
     return CAIRN_OK;
 }
@@ -41,7 +44,7 @@ cairn_status net_plan_backward(cairn_net *net)
 {
     net->diff_input = net->diff_output = NET_NONE;
     if (!net->options.train) return CAIRN_OK;
-    int gradient = net->diff_output = net_add_value(net, net->values[net->output].shape, NULL);
+    int gradient = net->diff_output = net_add_value(net, net->values[net->output].shape, CAIRN_F32, NULL);
     int last = net->options.input_gradient ? 0 : net_first_trainable(net);
     for (int i = net->layer_count - 1; i >= last; i--) {
         net_layer *layer = &net->layers[i];
@@ -51,7 +54,7 @@ cairn_status net_plan_backward(cairn_net *net)
         if (status != CAIRN_OK) return net_layer_failed(layer);
     }
     if (!net->options.input_gradient) return CAIRN_OK;
-    CAIRN_TRY(net_add_reorder(net, 0, NULL, &gradient));
+    CAIRN_TRY(net_add_reorder(net, 0, CAIRN_F32, NULL, &gradient));
     net->diff_input = gradient;
     return CAIRN_OK;
 }

@@ -7,7 +7,7 @@ static cairn_tensor tensor_of(const cairn_net *net, int value)
 {
     if (value == NET_NONE || !net->planned) return (cairn_tensor){0};
     const net_value *v = &net->values[value];
-    return cairn_tensor_view(net->device, v->data, v->shape, net->options.dtype, v->layout);
+    return cairn_tensor_view(net->device, v->data, v->shape, v->dtype, v->layout);
 }
 
 cairn_tensor cairn_net_input(const cairn_net *net)
@@ -62,6 +62,11 @@ int64_t cairn_net_classes(const cairn_net *net)
     return net->layer_count ? net->layers[net->layer_count - 1].dst.dim[1] : 0;
 }
 
+cairn_dtype cairn_net_dtype(const cairn_net *net)
+{
+    return net->options.dtype;
+}
+
 cairn_device *cairn_net_device(const cairn_net *net)
 {
     return net->device;
@@ -106,6 +111,11 @@ cairn_tensor cairn_net_buffer(const cairn_net *net, int index)
 cairn_slab cairn_net_weights(const cairn_net *net)
 {
     return net->weights;
+}
+
+cairn_slab cairn_net_weights_low(const cairn_net *net)
+{
+    return net->weights_low;
 }
 
 cairn_slab cairn_net_gradients(const cairn_net *net)
@@ -201,7 +211,7 @@ int64_t cairn_net_train_flops(const cairn_net *net)
 cairn_net_memory cairn_net_memory_use(const cairn_net *net)
 {
     return (cairn_net_memory){
-        .weights = net->weights.bytes,
+        .weights = net->weights.bytes + net->weights_low.bytes,
         .gradients = net->gradients.bytes,
         .arena = net->arena.bytes,
         .workspace = net->workspace_bytes,

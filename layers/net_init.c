@@ -88,5 +88,5 @@ cairn_status cairn_net_init(cairn_net *net, uint64_t seed)
     cairn_status status = init_parameters(net, seed, host);
     if (status == CAIRN_OK) status = init_buffers(net, host);
     free(host);
-    return status;
+    return status == CAIRN_OK ? cairn_net_refresh(net, false) : status;
 }

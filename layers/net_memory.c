@@ -74,6 +74,9 @@ static void add_workspace(cairn_net *net)
 {
     for (int i = 0; i < net->step_count; i++)
         if (net->steps[i].plan->workspace > net->workspace_bytes) net->workspace_bytes = net->steps[i].plan->workspace;
+    for (int i = 0; net->low && i < net->parameter_count; i++)
+        if (net->low[i].plan && net->low[i].plan->workspace > net->workspace_bytes)
+            net->workspace_bytes = net->low[i].plan->workspace;
     net->workspace = net_add_bytes(net, net->workspace_bytes);
 }
 
@@ -119,6 +122,13 @@ static void *at(const cairn_slab *slab, int64_t element)
     return slab->data ? (float *)slab->data + element : NULL;
 }
 
+/* What the layer reads: the copy in low precision where there is one. */
+static const void *parameter_address(const cairn_net *net, int parameter)
+{
+    const void *low = net_low_address(net, parameter);
+    return low ? low : at(&net->weights, net->parameters[parameter].offset);
+}
+
 static void bind(cairn_net *net, net_step *step)
 {
     const net_layer *layer = &net->layers[step->layer];
@@ -130,14 +140,14 @@ static void bind(cairn_net *net, net_step *step)
     operands->saved = address(net, step->saved);
     operands->workspace = address(net, net->workspace);
     if (step->reorder) return;
-    const cairn_parameter *parameter = &net->parameters[layer->first_parameter];
+    int first = layer->first_parameter;
     if (layer->parameter_count > 0) {
-        operands->weights = at(&net->weights, parameter[0].offset);
-        operands->diff_weights = at(&net->gradients, parameter[0].offset);
+        operands->weights = parameter_address(net, first);
+        operands->diff_weights = at(&net->gradients, net->parameters[first].offset);
     }
     if (layer->parameter_count > 1) {
-        operands->bias = at(&net->weights, parameter[1].offset);
-        operands->diff_bias = at(&net->gradients, parameter[1].offset);
+        operands->bias = parameter_address(net, first + 1);
+        operands->diff_bias = at(&net->gradients, net->parameters[first + 1].offset);
     }
     if (layer->buffer_count == 2) {
         operands->running_mean = at(&net->running, net->buffers[layer->first_buffer].offset);

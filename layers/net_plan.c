@@ -8,9 +8,9 @@ static cairn_status check(const cairn_net *net, const cairn_net_options *options
     if (options->batch < 1)
         return cairn_fail(CAIRN_USAGE, "%s: a batch of %lld; it must be at least 1", net->name,
                           (long long)options->batch);
-    if (options->dtype != CAIRN_F32)
-        return cairn_fail(CAIRN_USAGE, "%s: activations and weights of type %s; only f32 is supported", net->name,
-                          cairn_dtype_name(options->dtype));
+    if (options->dtype != CAIRN_F32 && options->dtype != CAIRN_F16 && options->dtype != CAIRN_BF16)
+        return cairn_fail(CAIRN_USAGE, "%s: activations and weights of type %s; f32, f16 and bf16 are supported",
+                          net->name, cairn_dtype_name(options->dtype));
     for (int i = 0; i < net->layer_count; i++) {
         int64_t elements = cairn_shape_count(net->layers[i].dst);
         if (elements > INT64_MAX / 64 / options->batch)
@@ -34,6 +34,7 @@ static cairn_status reserve_program(cairn_net *net)
 cairn_status cairn_net_plan(cairn_net *net, cairn_device *device, const cairn_net_options *options)
 {
     CAIRN_TRY(check(net, options));
+    CAIRN_TRY(cairn_device_supports(device, options->dtype));
     net->device = device;
     net->options = *options;
     CAIRN_TRY(reserve_program(net));
@@ -41,6 +42,7 @@ cairn_status cairn_net_plan(cairn_net *net, cairn_device *device, const cairn_ne
     CAIRN_TRY(net_plan_forward(net));
     CAIRN_TRY(net_plan_backward(net));
     CAIRN_TRY(net_place_parameters(net));
+    CAIRN_TRY(net_place_low(net));
     CAIRN_TRY(net_place_values(net));
     net->planned = true;
     return CAIRN_OK;

@@ -9,10 +9,10 @@ static int append_value(cairn_net *net, net_value value)
     return net->value_count++;
 }
 
-int net_add_value(cairn_net *net, cairn_shape shape, const cairn_layout *layout)
+int net_add_value(cairn_net *net, cairn_shape shape, cairn_dtype dtype, const cairn_layout *layout)
 {
-    size_t bytes = cairn_layout_bytes(net->device, shape, net->options.dtype, layout);
-    return append_value(net, (net_value){.shape = shape, .layout = layout, .bytes = bytes});
+    size_t bytes = cairn_layout_bytes(net->device, shape, dtype, layout);
+    return append_value(net, (net_value){.shape = shape, .dtype = dtype, .layout = layout, .bytes = bytes});
 }
 
 int net_add_bytes(cairn_net *net, size_t bytes)
@@ -20,11 +20,11 @@ int net_add_bytes(cairn_net *net, size_t bytes)
     return append_value(net, (net_value){.bytes = bytes});
 }
 
-int net_add_alias(cairn_net *net, int value, cairn_shape shape)
+int net_add_alias(cairn_net *net, int value, cairn_shape shape, const cairn_layout *layout)
 {
-    int root = net->values[value].root;
-    int alias = append_value(net, (net_value){.shape = shape, .layout = net->values[value].layout});
-    net->values[alias].root = root;
+    const net_value of = net->values[value];
+    int alias = append_value(net, (net_value){.shape = shape, .dtype = of.dtype, .layout = layout});
+    net->values[alias].root = of.root;
     return alias;
 }
 
@@ -43,16 +43,16 @@ net_step *net_add_step(cairn_net *net, int layer, cairn_plan *plan)
     return step;
 }
 
-cairn_status net_add_reorder(cairn_net *net, int layer, const cairn_layout *layout, int *value)
+cairn_status net_add_reorder(cairn_net *net, int layer, cairn_dtype dtype, const cairn_layout *layout, int *value)
 {
     const net_value from = net->values[*value];
-    if (from.layout == layout) return CAIRN_OK;
+    if (from.layout == layout && from.dtype == dtype) return CAIRN_OK;
     const cairn_reorder_desc desc = {
         .shape = from.shape,
         .from = from.layout,
         .to = layout,
-        .from_dtype = net->options.dtype,
-        .to_dtype = net->options.dtype,
+        .from_dtype = from.dtype,
+        .to_dtype = dtype,
     };
     cairn_plan *plan;
     CAIRN_TRY(net->device->backend->plan_reorder(net->device, &desc, &plan));
@@ -60,7 +60,7 @@ cairn_status net_add_reorder(cairn_net *net, int layer, const cairn_layout *layo
     step->owns_plan = true;
     step->reorder = true;
     step->src = *value;
-    *value = step->dst = net_add_value(net, from.shape, layout);
+    *value = step->dst = net_add_value(net, from.shape, dtype, layout);
     return CAIRN_OK;
 }
 

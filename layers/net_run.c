@@ -25,7 +25,7 @@ static cairn_status check_values(const cairn_tensor *tensor, const char *what, f
 static cairn_status check_finite(const cairn_net *net, const char *what, int value)
 {
     const net_value *v = &net->values[value];
-    const cairn_tensor tensor = cairn_tensor_view(net->device, v->data, v->shape, net->options.dtype, v->layout);
+    const cairn_tensor tensor = cairn_tensor_view(net->device, v->data, v->shape, v->dtype, v->layout);
     int64_t count = cairn_shape_count(v->shape);
     float *host = malloc((size_t)count * sizeof *host);
     if (!host) return cairn_fail(CAIRN_MEMORY, "no memory to look at %lld elements", (long long)count);

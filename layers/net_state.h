@@ -19,11 +19,12 @@ typedef struct net_layer {
     int first_parameter, parameter_count, first_buffer, buffer_count;
 
     /* After planning. */
-    bool relu;                      /* the ReLU behind it is part of it */
-    bool relu_backward;             /* it masks the gradient of its output */
-    bool fused;                     /* it is that ReLU: no step of its own */
-    bool viewed;                    /* its output is its input's memory */
-    int step;                       /* its forward step, or NET_NONE */
+    bool relu;              /* the ReLU behind it is part of it */
+    bool relu_backward;     /* it masks the gradient of its output */
+    bool fused;             /* it is that ReLU, or an LRN that the max-pool behind it computes: no step of its own */
+    const cairn_layer *lrn; /* of that max-pool: the LRN; `relu` then says that it clamps the LRN's input */
+    bool viewed;            /* its output is its input's memory */
+    int step;               /* its forward step, or NET_NONE */
     int input, output, diff_output; /* values, or NET_NONE */
 } net_layer;
 
@@ -35,6 +36,7 @@ typedef struct net_buffer {
 /* Memory with a lifetime: an activation, a gradient, saved state or the workspace. */
 typedef struct net_value {
     cairn_shape shape;
+    cairn_dtype dtype;
     const cairn_layout *layout;
     size_t bytes;
     int root;        /* the value whose memory it is; itself where it has its own */
@@ -42,6 +44,13 @@ typedef struct net_value {
     int slot;        /* number in the memory plan; of roots only */
     void *data;
 } net_value;
+
+/* Of a parameter in a net of low precision: the copy that its layer reads. */
+typedef struct net_low {
+    const cairn_layout *layout;
+    int64_t offset;   /* elements in the slab of copies */
+    cairn_plan *plan; /* makes it from the f32 weights; NULL where there is no copy */
+} net_low;
 
 /* One operation of the program. Values or NET_NONE; a reorder has src and dst. */
 typedef struct net_step {
@@ -75,6 +84,8 @@ struct cairn_net {
     int step_count, forward_count;
     int input, output, diff_input, diff_output, workspace; /* values */
     cairn_slab weights, gradients, running, arena;
+    cairn_slab weights_low; /* in low precision */
+    net_low *low;           /* [parameter_count]; NULL in f32 */
     int64_t slab_count;
     size_t workspace_bytes;
     cairn_forward forward; /* the last one; backward draws its dropout masks again */
@@ -103,23 +114,30 @@ int net_first_trainable(const cairn_net *net);
 /* Shape of a value for the planned batch. */
 cairn_shape net_batched(const cairn_net *net, cairn_shape sample);
 
-/* net_fuse.c: decides which ReLUs are folded and who masks for them. */
+/* net_fuse.c: decides which ReLUs are folded and who masks for them, and which max-pools compute the LRN before them too. */
 void net_fuse(cairn_net *net);
+
+/* net_forward.c: what the layer asks its class to plan, once it is known what is fused with it. */
+cairn_layer_request net_request(const cairn_net *net, int layer, const cairn_layout *src_layout);
 
 /* net_backward.c, net_forward.c: append the steps of a direction, making plans and values. */
 cairn_status net_plan_forward(cairn_net *net);
 cairn_status net_plan_backward(cairn_net *net);
 
 /* net_program.c: the pieces both directions are made of. Values and steps were allocated for the worst case before. */
-int net_add_value(cairn_net *net, cairn_shape shape, const cairn_layout *layout);
+int net_add_value(cairn_net *net, cairn_shape shape, cairn_dtype dtype, const cairn_layout *layout);
 int net_add_bytes(cairn_net *net, size_t bytes);
-int net_add_alias(cairn_net *net, int value, cairn_shape shape);
+int net_add_alias(cairn_net *net, int value, cairn_shape shape, const cairn_layout *layout);
 net_step *net_add_step(cairn_net *net, int layer, cairn_plan *plan);
-/* *value in `layout`: itself, or a new value written by a reorder step. */
-cairn_status net_add_reorder(cairn_net *net, int layer, const cairn_layout *layout, int *value);
+/* *value as `dtype` in `layout`: itself, or a new value written by a reorder step. */
+cairn_status net_add_reorder(cairn_net *net, int layer, cairn_dtype dtype, const cairn_layout *layout, int *value);
 /* Does the step's backward read src, or dst? */
 bool net_backward_reads_src(const cairn_net *net, const net_step *step);
 bool net_backward_reads_dst(const cairn_net *net, const net_step *step);
+
+/* net_low.c, after the parameters have their places: places and plans their copies, where the net has low precision. Their address. */
+cairn_status net_place_low(cairn_net *net);
+void *net_low_address(const cairn_net *net, int parameter);
 
 /* net_memory.c: gives parameters their places and takes the slabs; places every value in the arena and binds addresses. */
 cairn_status net_place_parameters(cairn_net *net);

@@ -51,12 +51,12 @@ static cairn_layer_view view_adaptive(const cairn_layer *layer, cairn_shape src,
     return src.dim[2] == pool->out_h && src.dim[3] == pool->out_w ? CAIRN_VIEW_ANY : CAIRN_VIEW_NONE;
 }
 
-static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *request, cairn_plan **out)
+static cairn_status describe(const cairn_layer *layer, const cairn_layer_request *request, cairn_pool2d_desc *out)
 {
     const pool2d *pool = (const pool2d *)layer;
     cairn_shape dst;
     CAIRN_TRY(layer->class->infer(layer, request->src, &dst));
-    const cairn_pool2d_desc desc = {
+    *out = (cairn_pool2d_desc){
         .kind = pool->kind,
         .src = request->src,
         .kernel_h = pool->options.kernel,
@@ -72,12 +72,27 @@ static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *re
         .dtype = request->dtype,
         .src_layout = request->src_layout,
     };
-    return request->device->backend->plan_pool2d(request->device, &desc, out);
+    return CAIRN_OK;
+}
+
+static cairn_status plan(const cairn_layer *layer, const cairn_layer_request *request, cairn_plan **out)
+{
+    const cairn_backend *backend = request->device->backend;
+    cairn_pool2d_desc pool;
+    CAIRN_TRY(describe(layer, request, &pool));
+    if (!request->lrn) return backend->plan_pool2d(request->device, &pool, out);
+    const cairn_lrn_pool_desc both = {
+        .lrn = cairn_layer_lrn_desc(request->lrn, request),
+        .pool = pool,
+        .relu = request->relu,
+    };
+    return backend->plan_lrn_pool(request->device, &both, out);
 }
 
 static const cairn_layer_class maxpool_class = {
     .kind = "maxpool2d",
     .masks_relu = true,
+    .takes_lrn = true,
     .backward_reads_src = true,
     .backward_reads_dst = true,
     .infer = infer_windowed,

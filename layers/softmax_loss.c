@@ -18,6 +18,7 @@ cairn_status cairn_net_loss(cairn_net *net, const cairn_loss *loss)
         .labels = loss->labels,
         .scale = loss->scale,
         .class_weights = loss->class_weights,
+        .loss_scale = loss->loss_scale,
         .smoothing = loss->smoothing,
         .dlogits = loss->train ? net->values[net->diff_output].data : NULL,
         .totals = loss->totals,

@@ -236,6 +236,7 @@ cairn_status cairn_checkpoint_load(const cairn_checkpoint *checkpoint, cairn_net
                           "%s: it holds weights only, no optimizer state: resume from the last.safetensors beside it",
                           checkpoint->path);
     CAIRN_TRY(for_each_tensor(net, optimizer, load_tensor, (void *)(uintptr_t)checkpoint));
+    CAIRN_TRY(cairn_net_refresh(net, false));
     if (optimizer) cairn_optimizer_set_updates(optimizer, info->update);
     return CAIRN_OK;
 }

@@ -145,6 +145,7 @@ static cairn_status copy_in(cairn_feed *feed, const uint8_t *rgb, const int32_t 
 cairn_status cairn_feed_images(cairn_feed *feed, const uint8_t *rgb, const int32_t *labels, const float *scale)
 {
     const cairn_preprocess *p = &feed->preprocess;
+    const cairn_tensor input = cairn_net_input(feed->net);
     CAIRN_TRY(copy_in(feed, rgb, labels, scale));
     feed_slot *slot = &feed->slot[feed->current];
     cairn_augment augment = {
@@ -157,7 +158,9 @@ cairn_status cairn_feed_images(cairn_feed *feed, const uint8_t *rgb, const int32
         .crop = part(feed, feed->crop),
         .mean = {p->mean[0], p->mean[1], p->mean[2]},
         .std = {p->std[0], p->std[1], p->std[2]},
-        .dst = cairn_net_input(feed->net).data,
+        .dtype = input.dtype,
+        .dst_layout = input.layout,
+        .dst = input.data,
     };
     CAIRN_TRY(feed->device->backend->augment(feed->device, &augment));
     return cairn_event_record(feed->device, slot->consumed, CAIRN_QUEUE_COMPUTE);

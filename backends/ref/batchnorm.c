@@ -63,7 +63,8 @@ static cairn_status forward(cairn_plan *base, const cairn_operands *operands)
     batchnorm_saved *saved = operands->saved;
     for (int64_t c = 0; c < plan->channels; c++) {
         batchnorm_saved s = statistics(plan, operands, c);
-        double gamma = cairn_ref_get(operands->weights, dtype, c), beta = cairn_ref_get(operands->bias, dtype, c);
+        double gamma = cairn_ref_get(operands->weights, CAIRN_F32, c),
+               beta = cairn_ref_get(operands->bias, CAIRN_F32, c);
         for (int64_t n = 0; n < plan->batch; n++)
             for (int64_t i = 0; i < plan->plane; i++) {
                 int64_t at = element(plan, n, c, i);
@@ -81,7 +82,7 @@ static void backward_channel(const batchnorm_plan *plan, const cairn_operands *o
 {
     cairn_dtype dtype = plan->desc.dtype;
     batchnorm_saved s = ((const batchnorm_saved *)operands->saved)[c];
-    double gamma = cairn_ref_get(operands->weights, dtype, c), count = (double)(plan->batch * plan->plane);
+    double gamma = cairn_ref_get(operands->weights, CAIRN_F32, c), count = (double)(plan->batch * plan->plane);
     double dbeta = 0, dgamma = 0;
     for (int64_t n = 0; n < plan->batch; n++)
         for (int64_t i = 0; i < plan->plane; i++) {

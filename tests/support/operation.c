@@ -130,15 +130,24 @@ void operation_prepare(operation *op, uint32_t seed)
     }
 }
 
-void operation_set_dtype(operation *op, cairn_dtype dtype)
+cairn_dtype operation_operand_dtype(const operation *op, operand id)
 {
-    *common_of(op).dtype = dtype;
-    for (operand id = 0; id <= OPERAND_DIFF_SRC; id++)
+    bool parameter = id == OPERAND_WEIGHTS || id == OPERAND_BIAS;
+    if (id > OPERAND_DIFF_SRC || (parameter && op->kind == OPERATION_BATCHNORM)) return CAIRN_F32;
+    return operation_dtype(op);
+}
+
+void operation_set_dtype(operation *op, cairn_dtype wanted)
+{
+    *common_of(op).dtype = wanted;
+    for (operand id = 0; id <= OPERAND_DIFF_SRC; id++) {
+        cairn_dtype dtype = operation_operand_dtype(op, id);
         for (int64_t i = 0; op->value[id] && i < cairn_shape_count(op->shape[id]); i++) {
             float *value = &op->value[id][i];
             if (dtype == CAIRN_F16) *value = cairn_f16_to_f32(cairn_f32_to_f16(*value));
             if (dtype == CAIRN_BF16) *value = cairn_bf16_to_f32(cairn_f32_to_bf16(*value));
         }
+    }
 }
 
 void operation_free(operation *op)

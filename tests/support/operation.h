@@ -87,6 +87,9 @@ bool operation_runs_backward(const operation *op);
 void operation_prepare(operation *op, uint32_t seed);
 void operation_free(operation *op);
 
+/* In which an operand comes: the operation's, but f32 for gradients of parameters and all parameters of batch norm. */
+cairn_dtype operation_operand_dtype(const operation *op, operand id);
+
 /* Makes a prepared operation one of `dtype`: the values of operands that come in it are rounded to it. */
 void operation_set_dtype(operation *op, cairn_dtype dtype);
 

@@ -65,6 +65,7 @@ static const cairn_layout *layout_of(const run *r, operand id)
     case OPERAND_SRC:
         return r->plan->layout.src;
     case OPERAND_WEIGHTS:
+        return operation_operand_dtype(r->op, id) == CAIRN_F32 ? r->plan->layout.weights : r->plan->layout.weights_low;
     case OPERAND_DIFF_WEIGHTS:
         return r->plan->layout.weights;
     case OPERAND_DST:
@@ -78,14 +79,10 @@ static const cairn_layout *layout_of(const run *r, operand id)
     }
 }
 
-static cairn_dtype dtype_of(const run *r, operand id)
-{
-    return id <= OPERAND_DIFF_SRC ? operation_dtype(r->op) : CAIRN_F32;
-}
-
 static cairn_tensor tensor_of(const run *r, operand id)
 {
-    return cairn_tensor_view(r->device, r->place[id]->data, r->op->shape[id], dtype_of(r, id), layout_of(r, id));
+    return cairn_tensor_view(r->device, r->place[id]->data, r->op->shape[id], operation_operand_dtype(r->op, id),
+                             layout_of(r, id));
 }
 
 /* The operand whose memory `id` shares. */
@@ -111,7 +108,8 @@ static cairn_status place_operands(run *r)
         operand owner = shared_with(r, id);
         r->place[id] = &r->memory[owner];
         if (r->op->shape[id].rank == 0 || owner != id) continue;
-        size_t bytes = cairn_layout_bytes(r->device, r->op->shape[id], dtype_of(r, id), layout_of(r, id));
+        size_t bytes =
+            cairn_layout_bytes(r->device, r->op->shape[id], operation_operand_dtype(r->op, id), layout_of(r, id));
         CAIRN_TRY(guarded_create(r->device, bytes, &r->memory[id]));
         cairn_tensor tensor = tensor_of(r, id);
         if (is_input(r->op, id))
@@ -189,7 +187,7 @@ static cairn_status check_untouched(const run *r, const operation_result *result
     for (operand id = 0; id < OPERANDS; id++) {
         CAIRN_TRY(guarded_check(&r->memory[id], operand_name(id)));
         bool read_only = id == OPERAND_SRC || id == OPERAND_WEIGHTS || id == OPERAND_BIAS;
-        if (!read_only || !result->value[id] || dtype_of(r, id) != CAIRN_F32) continue;
+        if (!read_only || !result->value[id] || operation_operand_dtype(r->op, id) != CAIRN_F32) continue;
         size_t bytes = (size_t)cairn_shape_count(r->op->shape[id]) * sizeof(float);
         if (memcmp(result->value[id], r->op->value[id], bytes) != 0)
             return cairn_fail(CAIRN_DATA, "%s was changed, though it is only to be read", operand_name(id));

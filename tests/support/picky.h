@@ -3,8 +3,10 @@
  * ref, bit for bit, with no more reorders than there are disagreements.
  *
  *     picky p;
- *     REQUIRE_OK(picky_open(&p));                p.device is used as any other
+ *     REQUIRE_OK(picky_open(false, &p));         p.device is used as any other
  *     ... plan and run ...                       p.reorders: reorders planned so far
+ *
+ * An obliging one flattens and augments in its own layout too, and computes LRN and max-pool as one operation.
  */
 #ifndef CAIRN_TESTS_SUPPORT_PICKY_H
 #define CAIRN_TESTS_SUPPORT_PICKY_H
@@ -18,6 +20,6 @@ typedef struct picky {
 } picky;
 
 /* `out` must stay where it is until the device is closed. */
-cairn_status picky_open(picky *out);
+cairn_status picky_open(bool obliging, picky *out);
 
 #endif

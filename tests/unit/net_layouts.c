@@ -26,7 +26,7 @@ static void layouts_do_not_change_a_bit(void)
 {
     picky device;
     small_net ref, turned;
-    REQUIRE_OK(picky_open(&device));
+    REQUIRE_OK(picky_open(false, &device));
     REQUIRE_OK(small_net_open_on(device.device, small_net_convolutional, &training, &turned));
     REQUIRE_OK(small_net_open("ref", small_net_convolutional, &training, &ref));
     step(&ref);
@@ -50,7 +50,7 @@ static void neighbours_that_agree_need_no_reorder(void)
         picky device;
         small_net s;
         options.input_gradient = extra;
-        REQUIRE_OK(picky_open(&device));
+        REQUIRE_OK(picky_open(false, &device));
         REQUIRE_OK(small_net_open_on(device.device, small_net_convolutional, &options, &s));
         int first_values = 2; /* cairn_net_init writes the weights of conv1 and conv2 through a reorder each */
         CHECK_INT(device.reorders - first_values, 7 + extra);
@@ -70,7 +70,7 @@ static void what_a_user_sees_is_plain(void)
     small_net s;
     cairn_net_options options = training;
     options.input_gradient = true;
-    REQUIRE_OK(picky_open(&device));
+    REQUIRE_OK(picky_open(false, &device));
     REQUIRE_OK(small_net_open_on(device.device, ends_with_a_pool, &options, &s));
     CHECK(cairn_net_input(s.net).layout == NULL);
     CHECK(cairn_net_output(s.net).layout == NULL);
