@@ -1,98 +1,7 @@
-#include "core/backend.h"
+#include "core/device_memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { HOLDERS = 32 };
-
-/* Who holds how much. A device has few uses of memory; those past the table are one, "others". */
-struct cairn_memory_ledger {
-    cairn_memory_stats stats;
-    int count;
-    struct {
-        const char *name; /* static, as cairn_device_alloc asks */
-        size_t held;
-    } holder[HOLDERS];
-};
-
-static size_t *held_by(struct cairn_memory_ledger *ledger, const char *holder)
-{
-    int i = 0;
-    while (i < ledger->count && strcmp(ledger->holder[i].name, holder) != 0)
-        i++;
-    if (i == HOLDERS) return &ledger->holder[HOLDERS - 1].held;
-    if (i == ledger->count) {
-        ledger->count++;
-        ledger->holder[i].name = i == HOLDERS - 1 ? "others" : holder;
-        ledger->holder[i].held = 0;
-    }
-    return &ledger->holder[i].held;
-}
-
-/* "1.50 GiB", "512 B". */
-static const char *format_bytes(size_t bytes, char text[32])
-{
-    static const char *const unit[] = {"KiB", "MiB", "GiB", "TiB"};
-    double value = (double)bytes / 1024;
-    int u = 0;
-    while (value >= 1024 && u < 3) {
-        value /= 1024;
-        u++;
-    }
-    if (bytes < 1024)
-        snprintf(text, 32, "%zu B", bytes);
-    else
-        snprintf(text, 32, "%.2f %s", value, unit[u]);
-    return text;
-}
-
-static cairn_status out_of_memory(const cairn_device *device, size_t bytes, const char *holder, const char *why)
-{
-    const struct cairn_memory_ledger *ledger = device->ledger;
-    char text[640], asked[32], held[32], limit[48] = "none", size[32];
-    size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < ledger->count && used < sizeof text; i++) {
-        if (!ledger->holder[i].held) continue;
-        int n = snprintf(text + used, sizeof text - used, "%s%s %s", used ? ", " : ": ", ledger->holder[i].name,
-                         format_bytes(ledger->holder[i].held, size));
-        used += n > 0 ? (size_t)n : 0;
-    }
-    if (device->options.memory_limit) format_bytes(device->options.memory_limit, limit);
-    return cairn_fail(CAIRN_MEMORY, "%s: out of memory: %s for %s %s; held %s%s; limit %s; a smaller batch needs less",
-                      device->backend->name, format_bytes(bytes, asked), holder, why,
-                      format_bytes(ledger->stats.held, held), text, limit);
-}
-
-cairn_status cairn_device_alloc(cairn_device *device, size_t bytes, const char *holder, void **out)
-{
-    struct cairn_memory_ledger *ledger = device->ledger;
-    size_t limit = device->options.memory_limit;
-    *out = NULL;
-    if (bytes == 0) return CAIRN_OK;
-    if (limit && (ledger->stats.held > limit || bytes > limit - ledger->stats.held))
-        return out_of_memory(device, bytes, holder, "would pass the limit");
-    *out = device->backend->raw_alloc(device, bytes);
-    if (!*out) return out_of_memory(device, bytes, holder, "is more than the device has free");
-    *held_by(ledger, holder) += bytes;
-    ledger->stats.held += bytes;
-    ledger->stats.allocations++;
-    if (ledger->stats.held > ledger->stats.peak) ledger->stats.peak = ledger->stats.held;
-    return CAIRN_OK;
-}
-
-void cairn_device_free(cairn_device *device, void *memory, size_t bytes, const char *holder)
-{
-    if (!memory) return;
-    device->backend->raw_free(device, memory, bytes);
-    *held_by(device->ledger, holder) -= bytes;
-    device->ledger->stats.held -= bytes;
-}
-
-cairn_memory_stats cairn_device_memory(const cairn_device *device)
-{
-    return device->ledger->stats;
-}
 
 static cairn_status check_abi(const cairn_backend *backend)
 {
@@ -103,16 +12,13 @@ static cairn_status check_abi(const cairn_backend *backend)
 
 static cairn_status open_device(const cairn_backend *backend, const cairn_device_options *options, cairn_device **out)
 {
-    struct cairn_memory_ledger *ledger = calloc(1, sizeof *ledger);
-    if (!ledger) return cairn_fail(CAIRN_MEMORY, "%s: no memory to open the device", backend->name);
     cairn_status status = backend->open(options, out);
-    if (status != CAIRN_OK) {
-        free(ledger);
-        *out = NULL;
-        return status;
+    if (status == CAIRN_OK) {
+        status = cairn_device_memory_open(*out);
+        if (status != CAIRN_OK) backend->close(*out);
     }
-    (*out)->ledger = ledger;
-    return CAIRN_OK;
+    if (status != CAIRN_OK) *out = NULL;
+    return status;
 }
 
 static cairn_status unknown_name(const cairn_backend *const *backends, const char *request)
@@ -177,8 +83,9 @@ void cairn_device_close(cairn_device *device)
 {
     if (!device) return;
     struct cairn_memory_ledger *ledger = device->ledger; /* a backend may still free memory while it closes */
+    cairn_device_memory_settle(device);
     device->backend->close(device);
-    free(ledger);
+    cairn_device_memory_close(ledger);
 }
 
 const char *cairn_device_name(const cairn_device *device)

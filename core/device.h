@@ -35,7 +35,9 @@ typedef struct cairn_device_options {
     bool tf32;   /* CUDA: f32 matrix products may round their inputs to TF32's 10 bits */
     bool library_kernels; /* CUDA: pooling, activation, LRN and softmax by cuDNN instead of our own kernels */
     const char *cache;    /* folder where measured plans are remembered; NULL for none */
-    size_t memory_limit;  /* bytes the device may hold at most; 0 for no limit */
+    size_t memory_limit;  /* bytes taken from the device at most; 0 for no limit */
+    const char
+        *memory_snapshot; /* file for a snapshot when memory first runs out; NULL: none; must outlive the device */
     const cairn_log *log; /* may be NULL; must outlive the device */
 } cairn_device_options;
 
@@ -52,11 +54,18 @@ const char *cairn_device_backend_name(const cairn_device *device); /* "cpu", "re
 const char *cairn_device_library(const cairn_device *device);      /* "oneDNN 2.6.3"; "" for none */
 int cairn_device_threads(const cairn_device *device);              /* compute threads; 1 where that means nothing */
 
-/* Device memory, 64-byte aligned, not zeroed. `holder` (static) names the use in statistics and errors. CAIRN_MEMORY says
- * what was asked, what is held by whom, and the limit. Free takes the same byte count; NULL is allowed. */
+/* Device memory from the device's growth allocator, 64-byte aligned, not zeroed. `holder` (static) names the use in statistics and errors.
+ * CAIRN_MEMORY says what was asked, what is held by whom, the largest free block and the limit. Free takes the same byte count and holder;
+ * NULL is allowed. */
 cairn_status cairn_device_alloc(cairn_device *device, size_t bytes, const char *holder, void **out);
 void cairn_device_free(cairn_device *device, void *memory, size_t bytes, const char *holder);
 cairn_memory_stats cairn_device_memory(const cairn_device *device);
+
+/* The largest request of at most `bytes` that would succeed now, found to bytes / 64 by trying. For advice after a failure. */
+size_t cairn_device_memory_available(cairn_device *device, size_t bytes);
+
+/* Writes statistics, holders, and every chunk and block of the memory to a JSON file. */
+cairn_status cairn_device_memory_snapshot(const cairn_device *device, const char *path);
 
 /* Copies in order with the device's work. upload: the host memory may be reused when it returns; download: waits. */
 cairn_status cairn_device_upload(cairn_device *device, void *to, const void *from, size_t bytes);

@@ -28,6 +28,11 @@ void cairn_host_free(cairn_device *device, void *memory, size_t bytes);
 cairn_status cairn_queue_copy_in(cairn_device *device, cairn_queue queue, void *to, const void *from, size_t bytes);
 cairn_status cairn_queue_copy_out(cairn_device *device, cairn_queue queue, void *to, const void *from, size_t bytes);
 
+/* Says that `queue` uses a block of cairn_device_alloc from now on: once freed, it is not handed out again before what is then in the queue
+ * is done. The compute queue, to which all such memory belongs, need not be named. Another must first wait for an event of the compute
+ * queue, where earlier work may still use the block's memory. */
+cairn_status cairn_queue_use(cairn_device *device, cairn_queue queue, void *memory);
+
 /* *out is NULL on a device without queues, and every function takes that. Destroy before the device closes. */
 cairn_status cairn_event_create(cairn_device *device, cairn_event **out);
 void cairn_event_destroy(cairn_device *device, cairn_event *event); /* NULL is allowed */

@@ -80,13 +80,14 @@ static void add_workspace(cairn_net *net)
     net->workspace = net_add_bytes(net, net->workspace_bytes);
 }
 
-/* Activations grow with the batch, weights don't: what is left under the limit tells how many images fit. A tenth is kept back for what
- * doesn't shrink in proportion: rounding to pages, parts of the workspace. */
+/* Activations grow with the batch, weights don't: what is to be had tells how many images fit. A tenth is kept back for what doesn't
+ * shrink in proportion: rounding to pages, parts of the workspace. */
 static cairn_status batch_does_not_fit(const cairn_net *net, size_t bytes)
 {
-    size_t limit = net->device->options.memory_limit, held = cairn_device_memory(net->device).held;
-    int64_t batch = net->options.batch, fits = 0;
-    if (limit > held) fits = (int64_t)(0.9 * (double)batch * (double)(limit - held) / (double)bytes);
+    const cairn_error failure = *cairn_error_last();
+    double share = (double)cairn_device_memory_available(net->device, bytes) / (double)bytes;
+    int64_t batch = net->options.batch, fits = (int64_t)(0.9 * (double)batch * share);
+    cairn_error_raise(&failure);
     if (fits < 1) return cairn_error_add_context("a batch of %lld does not fit", (long long)batch);
     return cairn_error_add_context("a batch of %lld does not fit, one of about %lld does without an optimizer",
                                    (long long)batch, (long long)fits);
