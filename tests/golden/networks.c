@@ -230,6 +230,13 @@ static void layer_by_layer(void)
     close_fixture(&f);
 }
 
+/* A step multiplies what the one before it left of rounding by 3 to 5 here (5.5e-7, 1.5e-6, 7.8e-6, 2.8e-5 with oneDNN 3.7's direct sums):
+ * the rate is high for this batch of two, and the loss halves. The last loss is allowed one such factor. */
+static double step_tolerance(const fixture *f, int step)
+{
+    return strcmp(backend, "ref") != 0 && step == STEPS ? 5 * tolerance(f) : tolerance(f);
+}
+
 /* Losses before each of five steps on the same batch, and after the last. */
 static void run_steps(const fixture *f, cairn_optimizer *optimizer, float rate, const json_t *want, bool adam)
 {
@@ -239,7 +246,7 @@ static void run_steps(const fixture *f, cairn_optimizer *optimizer, float rate, 
         snprintf(what, sizeof what, "loss after %d steps", step);
         CHECK_OK(cairn_net_forward(f->net, &(cairn_forward){.train = true}));
         check_loss(what, loss_of(f, 0.0f, true), json_number_value(json_array_get(want, (size_t)step)),
-                   adam && step > 1 ? adams_tolerance : tolerance(f));
+                   adam && step > 1 ? adams_tolerance : step_tolerance(f, step));
         if (step == STEPS) break;
         CHECK_OK(cairn_net_backward(f->net, false));
         if (step == 0 && !adam) check_gradients(f);
