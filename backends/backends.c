@@ -3,7 +3,7 @@
 
 const cairn_backend *const *cairn_backends(void)
 {
-    static const cairn_backend *const table[] = {&cairn_backend_cpu, &cairn_backend_ref, NULL};
+    static const cairn_backend *const table[] = {&cairn_backend_cuda, &cairn_backend_cpu, &cairn_backend_ref, NULL};
     return table;
 }
 

@@ -9,12 +9,13 @@
 #include "core/backend.h"
 
 extern const cairn_backend cairn_backend_ref;
+extern const cairn_backend cairn_backend_cuda; /* opens its plug-in when it is asked for */
 extern const cairn_backend cairn_backend_cpu;
 
-/* NULL-terminated, in the order "auto" tries them: cpu. ref is taken by name only, so it comes last. */
+/* NULL-terminated, in the order "auto" tries them: cuda, cpu. ref is taken by name only, so it comes last. */
 const cairn_backend *const *cairn_backends(void);
 
-/* cairn_device_select over them. "auto", "cpu" or "ref". */
+/* cairn_device_select over them. "auto", "cuda", "cuda:1", "cpu" or "ref". */
 cairn_status cairn_device_open(const char *request, const cairn_device_options *options, cairn_device **out);
 
 #endif

@@ -29,6 +29,7 @@ cairn_status cli_version_print(FILE *stream)
         else
             fprintf(stream, "device %s: %s\n", (*backend)->name, cairn_error_last()->message);
         if (device) cairn_device_close(device);
+        if ((*backend)->build) fprintf(stream, "    built for %s\n", (*backend)->build);
     }
     fprintf(stream, "pictures: %s\n", jpeg_version());
     return CAIRN_OK;

@@ -5,7 +5,7 @@
 #include "core/status.h"
 #include <stdio.h>
 
-/* Lines on `stream`: the version, each backend with the device it would open or why not, and the image libraries. */
+/* Lines on `stream`: the version, each backend with the device it would open or why not and what it was built for, and the image libraries. */
 cairn_status cli_version_print(FILE *stream);
 
 #endif

@@ -30,7 +30,7 @@
 #include "core/update_state.h"
 
 /* Grows by one whenever anything in this file changes; a plug-in with another number is refused. */
-#define CAIRN_BACKEND_ABI 2
+#define CAIRN_BACKEND_ABI 3
 
 /* ------------------------------------------------------------------------------------------------------------ device */
 
@@ -319,8 +319,9 @@ struct cairn_backend {
      * the linear layer behind it permutes its weights instead. NULL: there is none, flatten from plain. The slot may be NULL too. */
     const cairn_layout *(*flatten)(cairn_device *device, cairn_shape src, const cairn_layout *layout);
 
-    /* Of a non-plain layout this device made. */
-    size_t (*layout_bytes)(cairn_device *device, const cairn_layout *layout);
+    /* Bytes of a tensor of `dtype` in a non-plain layout this device made. A layout may be one of a single dtype, or stand for the order of the
+     * elements whatever they are: then f32 weights and their low-precision copy have equal layouts and the update writes both. */
+    size_t (*layout_bytes)(cairn_device *device, const cairn_layout *layout, cairn_dtype dtype);
     const char *(*layout_name)(cairn_device *device, const cairn_layout *layout);
 
     cairn_status (*plan_conv2d)(cairn_device *device, const cairn_conv2d_desc *desc, cairn_plan **out);

@@ -135,7 +135,7 @@ cairn_status cairn_device_supports(cairn_device *device, cairn_dtype dtype)
 
 size_t cairn_layout_bytes(cairn_device *device, cairn_shape shape, cairn_dtype dtype, const cairn_layout *layout)
 {
-    if (layout) return device->backend->layout_bytes(device, layout);
+    if (layout) return device->backend->layout_bytes(device, layout, dtype);
     int64_t count = cairn_shape_count(shape);
     return count > 0 ? (size_t)count * cairn_dtype_size(dtype) : 0;
 }

@@ -112,4 +112,7 @@ cairn_status cairn_os_library_open(const char *path, void **handle); /* CAIRN_LI
 void *cairn_os_library_symbol(void *handle, const char *name);       /* NULL when missing */
 void cairn_os_library_close(void *handle);                           /* NULL is allowed */
 
+/* The file, library or program, that the code of `function` was loaded from. CAIRN_FILE where that can't be told. */
+cairn_status cairn_os_file_of(void (*function)(void), char *out, size_t size);
+
 #endif

@@ -334,3 +334,15 @@ void cairn_os_library_close(void *handle)
 {
     if (handle) dlclose(handle);
 }
+
+cairn_status cairn_os_file_of(void (*function)(void), char *out, size_t size)
+{
+    union { /* ISO C has no conversion between the two, POSIX says they are alike */
+        void (*function)(void);
+        const void *address;
+    } code = {.function = function};
+    Dl_info info;
+    if (dladdr(code.address, &info) == 0 || !info.dli_fname)
+        return cairn_fail(CAIRN_FILE, "the loader doesn't know where this program's code came from");
+    return cairn_os_real_path(out, size, info.dli_fname);
+}

@@ -160,9 +160,9 @@ static cairn_status synchronize(cairn_device *device)
     return CAIRN_OK;
 }
 
-static size_t layout_bytes(cairn_device *device, const cairn_layout *layout)
+static size_t layout_bytes(cairn_device *device, const cairn_layout *layout, cairn_dtype dtype)
 {
-    (void)device;
+    (void)device, (void)dtype; /* oneDNN's descriptors hold it */
     return cairn_layout_size(layout);
 }
 

@@ -101,9 +101,9 @@ static cairn_status supports_dtype(cairn_device *device, cairn_dtype dtype)
 }
 
 /* ref makes no layouts, so nobody can hold one of its own to ask about. */
-static size_t layout_bytes(cairn_device *device, const cairn_layout *layout)
+static size_t layout_bytes(cairn_device *device, const cairn_layout *layout, cairn_dtype dtype)
 {
-    (void)device, (void)layout;
+    (void)device, (void)layout, (void)dtype;
     return 0;
 }
 

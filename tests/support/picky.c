@@ -23,9 +23,9 @@ static const cairn_layout *turned(int64_t elements, size_t size)
     return NULL;
 }
 
-static size_t layout_bytes(cairn_device *device, const cairn_layout *layout)
+static size_t layout_bytes(cairn_device *device, const cairn_layout *layout, cairn_dtype dtype)
 {
-    (void)device;
+    (void)device, (void)dtype; /* it holds the size of an element */
     return (size_t)(layout->elements + PADDING) * layout->size;
 }
 

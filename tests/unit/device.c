@@ -99,10 +99,10 @@ static cairn_status fake_synchronize(cairn_device *device)
 }
 
 /* The fake's one layout: six f32, the last first. */
-static size_t fake_layout_bytes(cairn_device *device, const cairn_layout *layout)
+static size_t fake_layout_bytes(cairn_device *device, const cairn_layout *layout, cairn_dtype dtype)
 {
     (void)device, (void)layout;
-    return 6 * sizeof(float);
+    return 6 * cairn_dtype_size(dtype);
 }
 
 static const char *fake_layout_name(cairn_device *device, const cairn_layout *layout)
