@@ -28,6 +28,7 @@ cairn_status cli_device_open(const cli_options *options, cli_terminal *terminal,
                                          .direct = cli_flag(options, OPTION_DIRECT),
                                          .cache = cache,
                                          .memory_limit = (size_t)cli_int(options, OPTION_MEMORY_LIMIT),
+                                         .memory_snapshot = cli_text(options, OPTION_MEMORY_SNAPSHOT),
                                          .log = cli_terminal_log(terminal)};
     return cairn_device_open(cli_text(options, OPTION_DEVICE), &device, out);
 }

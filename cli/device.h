@@ -10,7 +10,7 @@
 #include "cli/terminal.h"
 #include "core/device.h"
 
-/* From --device, --threads, --deterministic, --memory-limit and --plan-cache. What the device says goes to the terminal, which outlives it. */
+/* From the options of the group Device. What the device says goes to the terminal, which outlives it, and so must the options. */
 cairn_status cli_device_open(const cli_options *options, cli_terminal *terminal, cairn_device **out);
 
 #endif

@@ -68,6 +68,7 @@ typedef enum cli_option_id {
     OPTION_DETERMINISTIC,
     OPTION_DIRECT,
     OPTION_MEMORY_LIMIT,
+    OPTION_MEMORY_SNAPSHOT,
     OPTION_PLAN_CACHE,
     /* Output */
     OPTION_TOP,

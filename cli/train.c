@@ -10,13 +10,26 @@
 typedef struct display {
     cli_terminal *terminal;
     double shown_at; /* seconds of cairn_os_seconds */
+    cairn_device *device;
+    const char *snapshot; /* file still to be written; NULL: none */
 } display;
+
+/* Once, after the first update: from then on memory stays as it is. */
+static void take_snapshot(display *d)
+{
+    if (!d->snapshot) return;
+    if (cairn_device_memory_snapshot(d->device, d->snapshot) != CAIRN_OK)
+        cairn_log_write(cli_terminal_log(d->terminal), CAIRN_LOG_WARNING, "no memory snapshot: %s",
+                        cairn_error_last()->message);
+    d->snapshot = NULL;
+}
 
 /* On a terminal one line that is redrawn ten times a second at most; elsewhere a line a report. */
 static void show_progress(void *context, const cairn_progress *progress)
 {
     display *d = context;
     char text[CAIRN_PROGRESS_SIZE];
+    take_snapshot(d);
     if (!cli_terminal_is_live(d->terminal)) {
         if (progress->report) cli_say(d->terminal, "%s", cairn_progress_format(progress, text, sizeof text));
         return;
@@ -42,7 +55,7 @@ static void show_result(cli_terminal *terminal, const cairn_train_result *result
 
 static cairn_status run(const cli_options *options, cli_terminal *terminal)
 {
-    display d = {.terminal = terminal};
+    display d = {.terminal = terminal, .snapshot = cli_text(options, OPTION_MEMORY_SNAPSHOT)};
     cairn_train_options train = cairn_train_defaults();
     CAIRN_TRY(cli_train_binding_fill(options, &train));
     if (!train.folder || !*train.folder)
@@ -58,6 +71,7 @@ static cairn_status run(const cli_options *options, cli_terminal *terminal)
     cairn_os_catch_signals();
     cairn_train_result result = {0};
     cairn_status status = cli_device_open(options, terminal, &train.device);
+    d.device = train.device;
     if (status == CAIRN_OK) status = cairn_train(&train, &result);
     cli_progress_end(terminal);
     if (status == CAIRN_OK) {
