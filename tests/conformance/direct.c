@@ -1,11 +1,11 @@
 /* The operations without a plan - loss, augmentation, update - and the reorder, of every backend against ref. */
 #include "tests/support/direct.h"
-#include "backends/backends.h"
 #include "core/tensor.h"
 #include "tests/support/conformance.h"
 #include "tests/support/golden.h"
 #include "tests/support/guarded.h"
 #include "tests/support/random_operation.h"
+#include "tests/support/tested.h"
 #include "tests/test.h"
 
 static conformance pair;
@@ -300,11 +300,11 @@ static void reorder(void)
         reorder_round_trip(seed);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    for (const cairn_backend *const *backend = cairn_backends(); *backend; backend++) {
-        if (strcmp((*backend)->name, "ref") == 0) continue;
-        if (conformance_open((*backend)->name, NULL, &pair) != CAIRN_OK) {
+    const tested backends = tested_against_ref(argc, argv);
+    for (int i = 0; i < backends.count; i++) {
+        if (conformance_open(backends.name[i], NULL, &pair) != CAIRN_OK) {
             TEST_FAIL("%s", cairn_error_last()->message);
             continue;
         }

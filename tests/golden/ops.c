@@ -3,6 +3,7 @@
 #include "tests/support/direct.h"
 #include "tests/support/golden.h"
 #include "tests/support/operation.h"
+#include "tests/support/tested.h"
 #include "tests/test.h"
 
 /* Relative L2. PyTorch's own float32 stays within 1.2e-6; Winograd's transforms lose about a digit more. */
@@ -209,10 +210,11 @@ static void every_operation(void)
     json_decref(cases);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    for (const cairn_backend *const *backend = cairn_backends(); *backend; backend++) {
-        device_name = (*backend)->name;
+    const tested backends = tested_backends(argc, argv);
+    for (int i = 0; i < backends.count; i++) {
+        device_name = backends.name[i];
         printf("%s:\n", device_name);
         RUN(every_operation);
     }

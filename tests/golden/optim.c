@@ -4,6 +4,7 @@
 #include "optim/optimizer.h"
 #include "tests/support/direct.h"
 #include "tests/support/golden.h"
+#include "tests/support/tested.h"
 #include "tests/test.h"
 
 enum { STEPS = 6 };
@@ -144,10 +145,11 @@ static void every_optimizer(void)
     for_every_case(check_optimizer);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    for (const cairn_backend *const *backend = cairn_backends(); *backend; backend++) {
-        device_name = (*backend)->name;
+    const tested backends = tested_backends(argc, argv);
+    for (int i = 0; i < backends.count; i++) {
+        device_name = backends.name[i];
         printf("%s:\n", device_name);
         RUN(every_update);
         RUN(every_optimizer);
