@@ -117,6 +117,9 @@ typedef struct cairn_conv2d_desc {
     const cairn_layout *src_layout; /* how src will come; the plan may ask for another in layout.src */
 } cairn_conv2d_desc;
 
+/* CAIRN_USAGE where the numbers make no convolution, on whatever backend. */
+cairn_status cairn_conv2d_desc_check(const cairn_conv2d_desc *desc);
+
 /* y[n,o] = b[o] + sum_i x[n,i] w[o,i]; relu, relu_backward, bias and accumulation as for conv2d. src (N, I), dst (N, O). */
 typedef struct cairn_linear_desc {
     int64_t batch, in_features, out_features;

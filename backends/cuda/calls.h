@@ -7,7 +7,7 @@
  *     cudaGetDeviceCount cudaGetDeviceProperties cudaSetDevice cudaMemGetInfo cudaDriverGetVersion cudaRuntimeGetVersion
  *     cudaMalloc cudaFree cudaHostAlloc cudaFreeHost cudaMemcpyAsync cudaMemsetAsync
  *     cudaStreamCreateWithFlags cudaStreamDestroy cudaStreamSynchronize cudaStreamWaitEvent
- *     cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaEventSynchronize cudaEventQuery cudaEventElapsedTime
+ *     cudaEventCreateWithFlags cudaEventDestroy cudaEventRecord cudaEventSynchronize cudaEventQuery
  *     cudaGetLastError cudaGetErrorName cudaGetErrorString
  *     cudaLaunchKernel, by kernels/ only
  * Of cudaDeviceProp: name uuid major minor totalGlobalMem multiProcessorCount pciDomainID pciBusID pciDeviceID
@@ -18,15 +18,15 @@
  *     cublasLtMatrixLayoutCreate cublasLtMatrixLayoutDestroy
  *     cublasLtMatmulPreferenceCreate cublasLtMatmulPreferenceDestroy cublasLtMatmulPreferenceSetAttribute
  *     cublasLtMatmulAlgoGetHeuristic cublasLtMatmul
- * Matmul attributes: TRANSA TRANSB EPILOGUE BIAS_POINTER BIAS_DATA_TYPE; epilogues DEFAULT BIAS RELU_BIAS RELU; preference MAX_WORKSPACE_BYTES
- * and the alignments MIN_ALIGNMENT_{A,B,C,D}_BYTES; compute types 32F and 32F_FAST_TF32, scale type 32F, alpha and beta on the host
+ * Matmul attributes: TRANSA TRANSB EPILOGUE BIAS_POINTER; C is D; beta 0 or 1; epilogues DEFAULT BIAS RELU_BIAS RELU; preference MAX_WORKSPACE_BYTES,
+ * REDUCTION_SCHEME_MASK (COMPUTE_TYPE) and MIN_ALIGNMENT_{A,B,C,D}_BYTES (16); compute types 32F and 32F_FAST_TF32, scale type 32F, alpha and beta on the host
  *
  * cuDNN, graph API (NHWC activations, KRSC weights; each graph is built once and executed many times)
  *     cudnnCreate cudnnDestroy cudnnSetStream cudnnGetVersion cudnnGetErrorString cudnnGetLastErrorString
  *     cudnnBackendCreateDescriptor cudnnBackendDestroyDescriptor cudnnBackendSetAttribute cudnnBackendGetAttribute cudnnBackendFinalize
  *     cudnnBackendExecute
  * Graphs: convolution forward; convolution forward, add bias, ReLU with virtual f32 tensors between; convolution backward data;
- * convolution backward filter; alpha 1, beta 0 (1 for f32 filter gradients that accumulate)
+ * convolution backward filter; alpha 1, beta 0
  * Descriptors read back: ENGINEHEUR_RESULTS (engine configurations), ENGINECFG_ENGINE, ENGINE_NUMERICAL_NOTE, ENGINE_BEHAVIOR_NOTE,
  * ENGINE_GLOBAL_INDEX, OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, EXECUTION_PLAN_WORKSPACE_SIZE
  *

@@ -80,6 +80,12 @@ static inline size_t cairn_cuda_align(size_t bytes)
     return (bytes + CAIRN_CUDA_ALIGNMENT - 1) / CAIRN_CUDA_ALIGNMENT * CAIRN_CUDA_ALIGNMENT;
 }
 
+/* Lets the plan have at least so much workspace. */
+static inline void cairn_cuda_need(cairn_plan *plan, size_t bytes)
+{
+    if (bytes > plan->workspace) plan->workspace = bytes;
+}
+
 /* --------------------------------------------------------------------------------------------------- slots of the table */
 
 cairn_status cairn_cuda_plan_conv2d(cairn_device *device, const cairn_conv2d_desc *desc, cairn_plan **out);

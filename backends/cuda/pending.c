@@ -15,8 +15,6 @@
         return cairn_fail(CAIRN_DEVICE, "cuda: " #operation " is not part of this build");                             \
     }
 
-PLAN(conv2d)
-PLAN(linear)
 PLAN(pool2d)
 PLAN(relu)
 PLAN(lrn)
