@@ -37,6 +37,8 @@
 #include "train/evaluate.h"
 #include "train/metrics.h"
 #include "train/model_table.h"
+#include "train/net_optimizer.h"
+#include "train/precision.h"
 #include "train/predict.h"
 #include "train/progress.h"
 #include "train/run_folder.h"

@@ -12,6 +12,7 @@ enum { FIRST_LOSSES = 3 };
 
 /* What was measured; times are medians in milliseconds. */
 typedef struct measurement {
+    cairn_precision precision;
     double step, forward, backward, update;
     double images_per_second, gflops;
     double peak_before, peak_after, peak_share;
@@ -66,7 +67,7 @@ static cairn_status warm_up(cairn_device *device, cli_synthetic *synthetic, cli_
         CAIRN_TRY(cli_synthetic_step(synthetic, &t));
         if (i == 0) {
             m->first_update = cli_terminal_age(terminal);
-            m->peak_before = device->backend->peak_gflops(device, CAIRN_F32);
+            m->peak_before = device->backend->peak_gflops(device, cairn_precision_dtype(m->precision));
         }
         if (i < FIRST_LOSSES) CAIRN_TRY(cli_synthetic_loss(synthetic, &m->loss[m->losses++]));
     }
@@ -80,7 +81,7 @@ static cairn_status measure(const cli_options *options, cairn_device *device, cl
     CAIRN_TRY(warm_up(device, synthetic, terminal, untimed, m));
     cli_progress(terminal, "timing %d steps", steps);
     CAIRN_TRY(time_steps(synthetic, steps, m));
-    m->peak_after = device->backend->peak_gflops(device, CAIRN_F32);
+    m->peak_after = device->backend->peak_gflops(device, cairn_precision_dtype(m->precision));
     m->resident = cairn_os_resident_bytes();
     m->peak_resident = cairn_os_peak_resident_bytes();
     m->images_per_second = 1e3 * (double)cli_synthetic_batch(synthetic) / m->step;
@@ -148,6 +149,7 @@ static cairn_status print_json(const cli_options *options, const cairn_device *d
     json_object_set_new(root, "classes", json_integer(cli_int(options, OPTION_CLASSES)));
     json_object_set_new(root, "width_divisor", json_integer(cli_int(options, OPTION_WIDTH_DIVISOR)));
     json_object_set_new(root, "optimizer", cli_json_text(options->value[OPTION_OPTIMIZER].text));
+    json_object_set_new(root, "precision", cli_json_text(cairn_precision_name(m->precision)));
     json_object_set_new(root, "dropout", cli_json_real(cli_real(options, OPTION_DROPOUT), 4));
     json_object_set_new(root, "batch", json_integer(cli_int(options, OPTION_BATCH)));
     json_object_set_new(root, "steps", json_integer(cli_int(options, OPTION_STEPS)));
@@ -159,12 +161,15 @@ static cairn_status run(const cli_options *options, cli_terminal *terminal)
     cairn_device *device = NULL;
     cli_synthetic *synthetic = NULL;
     measurement m = {0};
+    char reason[CAIRN_PRECISION_REASON_SIZE];
     cairn_status status = CAIRN_OK;
     CAIRN_TRY_DONE(cli_device_open(options, terminal, &device));
     cli_say(terminal, "%s, batch %lld, %s, dropout %s, on %s", options->value[OPTION_MODEL].text,
             (long long)cli_int(options, OPTION_BATCH), options->value[OPTION_OPTIMIZER].text,
             options->value[OPTION_DROPOUT].text, cairn_device_name(device));
-    CAIRN_TRY_DONE(cli_synthetic_create(options, device, &synthetic));
+    CAIRN_TRY_DONE(cli_synthetic_precision(options, device, &m.precision, reason));
+    cli_say(terminal, "precision %s%s%s", cairn_precision_name(m.precision), *reason ? ": " : "", reason);
+    CAIRN_TRY_DONE(cli_synthetic_create(options, device, m.precision, &synthetic));
     CAIRN_TRY_DONE(measure(options, device, synthetic, terminal, &m));
     cli_progress_clear(terminal);
     status = cli_flag(options, OPTION_JSON) ? print_json(options, device, &m) : print_text(&m, terminal);

@@ -23,9 +23,14 @@ cairn_status cli_device_open(const cli_options *options, cli_terminal *terminal,
         cli_warn(terminal, "--plan-cache: %s: choices of algorithms are measured again in every run",
                  cairn_error_last()->message);
     warn_of_threads((int)cli_int(options, OPTION_THREADS), terminal);
+    /* auto may come to TF32, where the device has it */
+    const char *precision =
+        cli_options_takes(options->command, OPTION_PRECISION) ? cli_text(options, OPTION_PRECISION) : "fp32";
     const cairn_device_options device = {.threads = (int)cli_int(options, OPTION_THREADS),
                                          .deterministic = cli_flag(options, OPTION_DETERMINISTIC),
                                          .direct = cli_flag(options, OPTION_DIRECT),
+                                         .tf32 = strcmp(precision, "auto") == 0 || strcmp(precision, "tf32") == 0,
+                                         .library_kernels = strcmp(cli_text(options, OPTION_KERNELS), "cudnn") == 0,
                                          .cache = cache,
                                          .memory_limit = (size_t)cli_int(options, OPTION_MEMORY_LIMIT),
                                          .memory_snapshot = cli_text(options, OPTION_MEMORY_SNAPSHOT),

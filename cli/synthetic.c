@@ -56,13 +56,35 @@ done:
     return status;
 }
 
-static cairn_status make_net(cli_synthetic *s, const cli_options *options, uint64_t seed)
+static cairn_model_options model_options(const cli_options *options)
 {
-    const cairn_model_options model = {.dropout = (float)cli_real(options, OPTION_DROPOUT),
-                                       .width_divisor = cli_int(options, OPTION_WIDTH_DIVISOR)};
+    return (cairn_model_options){.dropout = (float)cli_real(options, OPTION_DROPOUT),
+                                 .width_divisor = cli_int(options, OPTION_WIDTH_DIVISOR)};
+}
+
+cairn_status cli_synthetic_precision(const cli_options *options, cairn_device *device, cairn_precision *out,
+                                     char reason[CAIRN_PRECISION_REASON_SIZE])
+{
+    const cairn_precision_trial trial = {
+        .device = device,
+        .model = cli_text(options, OPTION_MODEL),
+        .preset = cli_text(options, OPTION_PRESET),
+        .classes = cli_int(options, OPTION_CLASSES),
+        .model_options = model_options(options),
+        .batch = cli_int(options, OPTION_BATCH),
+    };
+    CAIRN_TRY(cairn_precision_parse(cli_text(options, OPTION_PRECISION), out));
+    return cairn_precision_resolve(&trial, out, reason);
+}
+
+static cairn_status make_net(cli_synthetic *s, const cli_options *options, cairn_precision precision, uint64_t seed)
+{
+    const cairn_model_options model = model_options(options);
+    const cairn_net_options net = {
+        .batch = s->batch, .train = true, .dtype = cairn_precision_dtype(precision), .seed = seed};
     CAIRN_TRY(cairn_model_create(cli_text(options, OPTION_MODEL), cli_text(options, OPTION_PRESET),
                                  cli_int(options, OPTION_CLASSES), &model, &s->net));
-    CAIRN_TRY(cairn_net_plan(s->net, s->device, &(cairn_net_options){.batch = s->batch, .train = true, .seed = seed}));
+    CAIRN_TRY(cairn_net_plan(s->net, s->device, &net));
     return cairn_net_init(s->net, seed);
 }
 
@@ -73,15 +95,11 @@ static cairn_status make_optimizer(cli_synthetic *s, const cli_options *options)
     cairn_optimizer_options o = cairn_optimizer_defaults(kind);
     o.momentum = (float)cli_real(options, OPTION_MOMENTUM);
     if (cli_real(options, OPTION_WEIGHT_DECAY) >= 0) o.weight_decay = (float)cli_real(options, OPTION_WEIGHT_DECAY);
-    CAIRN_TRY(cairn_optimizer_create(s->device, &o, cairn_net_slab_count(s->net), &s->optimizer));
-    for (int i = 0; i < cairn_net_parameter_count(s->net); i++) {
-        const cairn_parameter *p = cairn_net_parameter(s->net, i);
-        CAIRN_TRY(cairn_optimizer_add(s->optimizer, p->offset, p->count, p->decay));
-    }
-    return CAIRN_OK;
+    return cairn_net_optimizer_create(s->net, &o, &s->optimizer);
 }
 
-cairn_status cli_synthetic_create(const cli_options *options, cairn_device *device, cli_synthetic **out)
+cairn_status cli_synthetic_create(const cli_options *options, cairn_device *device, cairn_precision precision,
+                                  cli_synthetic **out)
 {
     *out = NULL;
     cli_synthetic *s = calloc(1, sizeof *s);
@@ -89,7 +107,7 @@ cairn_status cli_synthetic_create(const cli_options *options, cairn_device *devi
     *s = (cli_synthetic){.device = device, .batch = cli_int(options, OPTION_BATCH)};
     uint64_t seed = (uint64_t)cli_int(options, OPTION_SEED);
     cairn_status status = CAIRN_OK;
-    CAIRN_TRY_DONE(make_net(s, options, seed));
+    CAIRN_TRY_DONE(make_net(s, options, precision, seed));
     CAIRN_TRY_DONE(make_optimizer(s, options));
     CAIRN_TRY_DONE(cairn_slab_create(device, (size_t)s->batch * sizeof(int32_t), "labels", &s->labels));
     CAIRN_TRY_DONE(cairn_slab_create(device, (size_t)s->batch * sizeof(float), "scale", &s->scale));
@@ -116,7 +134,11 @@ void cli_synthetic_destroy(cli_synthetic *s)
 
 cairn_status cli_synthetic_step(cli_synthetic *s, cli_step_times *times)
 {
-    const cairn_loss loss = {.labels = s->labels.data, .scale = s->scale.data, .train = true, .totals = s->totals.data};
+    const cairn_loss loss = {.labels = s->labels.data,
+                             .scale = s->scale.data,
+                             .loss_scale = cairn_optimizer_loss_scale(s->optimizer),
+                             .train = true,
+                             .totals = s->totals.data};
     cairn_slab weights = cairn_net_weights(s->net), gradients = cairn_net_gradients(s->net);
     CAIRN_TRY(cairn_device_zero(s->device, s->totals.data, s->totals.bytes));
     CAIRN_TRY(cairn_device_synchronize(s->device));
@@ -129,6 +151,7 @@ cairn_status cli_synthetic_step(cli_synthetic *s, cli_step_times *times)
     CAIRN_TRY(cairn_device_synchronize(s->device));
     double backward = cairn_os_seconds();
     CAIRN_TRY(cairn_optimizer_step(s->optimizer, &weights, &gradients, 1e-3f));
+    CAIRN_TRY(cairn_net_refresh(s->net, true));
     CAIRN_TRY(cairn_device_synchronize(s->device));
     *times = (cli_step_times){forward - start, backward - forward, cairn_os_seconds() - backward};
     s->step++;

@@ -1,7 +1,7 @@
 /* synthetic.h - a training step on made-up pictures that lie on the device already: what `cairn bench` times.
  *
  *     cli_synthetic *synthetic;
- *     CAIRN_TRY(cli_synthetic_create(options, device, &synthetic));
+ *     CAIRN_TRY(cli_synthetic_create(options, device, precision, &synthetic));
  *     cli_step_times times;
  *     CAIRN_TRY(cli_synthetic_step(synthetic, &times));          forward, loss, backward and update, each waited for
  *     cli_synthetic_destroy(synthetic);                          before the device is closed
@@ -11,6 +11,7 @@
 
 #include "cli/options.h"
 #include "core/device.h"
+#include "train/precision.h"
 
 typedef struct cli_synthetic cli_synthetic;
 
@@ -18,8 +19,13 @@ typedef struct cli_step_times {
     double forward, backward, update; /* seconds; forward includes the loss */
 } cli_step_times;
 
-/* The net, its pictures and the optimizer that the options of `cairn bench` ask for. */
-cairn_status cli_synthetic_create(const cli_options *options, cairn_device *device, cli_synthetic **out);
+/* The precision that the options of `cairn bench` ask for; `reason` as of cairn_precision_resolve. */
+cairn_status cli_synthetic_precision(const cli_options *options, cairn_device *device, cairn_precision *out,
+                                     char reason[CAIRN_PRECISION_REASON_SIZE]);
+
+/* The net, its pictures and the optimizer that the options ask for. */
+cairn_status cli_synthetic_create(const cli_options *options, cairn_device *device, cairn_precision precision,
+                                  cli_synthetic **out);
 void cli_synthetic_destroy(cli_synthetic *synthetic); /* NULL is allowed */
 
 cairn_status cli_synthetic_step(cli_synthetic *synthetic, cli_step_times *times);

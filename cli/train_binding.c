@@ -14,6 +14,7 @@ typedef enum field_type {
     FIELD_NOT, /* a bool that says the opposite of its option */
     FIELD_TEXT,
     FIELD_AUGMENT,
+    FIELD_PRECISION,
     FIELD_OPTIMIZER,
     FIELD_SCHEDULE
 } field_type;
@@ -55,6 +56,7 @@ static const struct binding {
     FIELD(DECAY_BIASES, BOOL, optimizer.decay_biases),
     FIELD(LABEL_SMOOTHING, FLOAT, label_smoothing),
     FIELD(CLASS_WEIGHTS, BOOL, class_weights),
+    FIELD(PRECISION, PRECISION, precision),
     FIELD(SEED, UINT64, seed),
     FIELD(LEARNING_RATE, FLOAT, schedule.base),
     FIELD(SCHEDULE, SCHEDULE, schedule.kind),
@@ -82,6 +84,7 @@ typedef union place {
     bool *b;
     const char **text;
     cairn_augment_kind *augment;
+    cairn_precision *precision;
     cairn_update_kind *optimizer;
     cairn_schedule_kind *schedule;
 } place;
@@ -118,6 +121,9 @@ cairn_status cli_train_binding_fill(const cli_options *options, cairn_train_opti
             break;
         case FIELD_AUGMENT:
             CAIRN_TRY(cairn_augment_parse(cli_text(options, id), at.augment));
+            break;
+        case FIELD_PRECISION:
+            CAIRN_TRY(cairn_precision_parse(cli_text(options, id), at.precision));
             break;
         case FIELD_OPTIMIZER:
             CAIRN_TRY(cairn_optimizer_parse(cli_text(options, id), at.optimizer));
@@ -194,6 +200,9 @@ bool cli_train_binding_default(cli_option_id id, char *text)
         break;
     case FIELD_AUGMENT:
         snprintf(text, CLI_DEFAULT_SIZE, "%s", cairn_augment_name(*at.augment));
+        break;
+    case FIELD_PRECISION:
+        snprintf(text, CLI_DEFAULT_SIZE, "%s", cairn_precision_name(*at.precision));
         break;
     case FIELD_OPTIMIZER:
         snprintf(text, CLI_DEFAULT_SIZE, "%s", cairn_optimizer_name(*at.optimizer));

@@ -32,7 +32,7 @@ typedef struct cairn_device_options {
     int threads;        /* compute threads of a CPU device; 0 takes every processor the process may use */
     bool deterministic; /* fix algorithms by shape instead of by timing */
     bool direct; /* convolve by direct sums only: slower than Winograd, and some ten times closer to exact sums */
-    bool tf32;   /* CUDA: f32 matrix products may round their inputs to TF32's 10 bits */
+    bool tf32;   /* f32 matrix products may round their inputs to TF32's 10 bits; false in an opened device that has no such */
     bool library_kernels; /* CUDA: pooling, activation, LRN and softmax by cuDNN instead of our own kernels */
     const char *cache;    /* folder where measured plans are remembered; NULL for none */
     size_t memory_limit;  /* bytes taken from the device at most; 0 for no limit */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_STATES = 2 };
+enum { MAX_STATES = 2, RATES = 1024 };
 
 static const char *const names[] = {"sgd", "adam", "adamw"};
 enum { KINDS = sizeof names / sizeof *names };
@@ -11,13 +11,25 @@ enum { KINDS = sizeof names / sizeof *names };
 struct cairn_optimizer {
     cairn_device *device;
     cairn_optimizer_options options;
-    int64_t count; /* elements of every slab */
-    int64_t updates;
+    int64_t count;            /* elements of every slab */
+    cairn_update_state known; /* as last read */
+    int64_t since;            /* updates asked for since */
+    cairn_slab control;       /* on the device: see control_block */
+    int64_t first_rate, rate_count;
+    cairn_slab low; /* not owned */
+    cairn_dtype low_dtype;
     cairn_slab state[MAX_STATES];
     int state_count;
     cairn_update_segment *segments;
     int segment_count, segment_capacity;
 };
+
+/* What decides about updates. Each part on cache lines of its own. */
+typedef struct control_block {
+    cairn_update_state state;
+    char apart[64 - sizeof(cairn_update_state)];
+    float rates[RATES]; /* of updates first_rate, first_rate + 1, ... */
+} control_block;
 
 /* ---- kinds ---- */
 
@@ -89,6 +101,12 @@ cairn_status cairn_optimizer_create(cairn_device *device, const cairn_optimizer_
         cairn_optimizer_destroy(optimizer);
         return status;
     }
+    cairn_status status = cairn_slab_create(device, sizeof(control_block), "update state", &optimizer->control);
+    if (status == CAIRN_OK) status = cairn_optimizer_restore(optimizer, &(cairn_update_state){0});
+    if (status != CAIRN_OK) {
+        cairn_optimizer_destroy(optimizer);
+        return status;
+    }
     *out = optimizer;
     return CAIRN_OK;
 }
@@ -98,6 +116,7 @@ void cairn_optimizer_destroy(cairn_optimizer *optimizer)
     if (!optimizer) return;
     for (int i = 0; i < optimizer->state_count; i++)
         cairn_slab_destroy(&optimizer->state[i]);
+    cairn_slab_destroy(&optimizer->control);
     free(optimizer->segments);
     free(optimizer);
 }
@@ -109,13 +128,13 @@ static bool extend(cairn_optimizer *optimizer, const cairn_update_segment *added
 {
     if (optimizer->segment_count == 0) return false;
     cairn_update_segment *last = &optimizer->segments[optimizer->segment_count - 1];
-    if (last->weight_decay != added->weight_decay || cairn_slab_align(last->offset + last->count) != added->offset)
-        return false;
+    if (last->weight_decay != added->weight_decay || last->low != added->low) return false;
+    if (cairn_slab_align(last->offset + last->count) != added->offset) return false;
     last->count = added->offset + added->count - last->offset;
     return true;
 }
 
-cairn_status cairn_optimizer_add(cairn_optimizer *optimizer, int64_t offset, int64_t count, bool is_weight)
+static cairn_status add(cairn_optimizer *optimizer, int64_t offset, int64_t count, bool is_weight, bool low)
 {
     if (offset < 0 || count < 1 || offset % CAIRN_SLAB_ALIGNMENT != 0 || offset > optimizer->count - count)
         return cairn_fail(CAIRN_USAGE,
@@ -124,7 +143,11 @@ cairn_status cairn_optimizer_add(cairn_optimizer *optimizer, int64_t offset, int
                           (long long)count, (long long)offset, CAIRN_SLAB_ALIGNMENT, (long long)optimizer->count);
     bool decayed = is_weight || optimizer->options.decay_biases;
     const cairn_update_segment added = {
-        .offset = offset, .count = count, .weight_decay = decayed ? optimizer->options.weight_decay : 0.0f};
+        .offset = offset,
+        .count = count,
+        .weight_decay = decayed ? optimizer->options.weight_decay : 0.0f,
+        .low = low,
+    };
     if (extend(optimizer, &added)) return CAIRN_OK;
     if (optimizer->segment_count == optimizer->segment_capacity) {
         int larger = 2 * optimizer->segment_capacity + 16;
@@ -137,18 +160,90 @@ cairn_status cairn_optimizer_add(cairn_optimizer *optimizer, int64_t offset, int
     return CAIRN_OK;
 }
 
+cairn_status cairn_optimizer_add(cairn_optimizer *optimizer, int64_t offset, int64_t count, bool is_weight)
+{
+    return add(optimizer, offset, count, is_weight, false);
+}
+
+cairn_status cairn_optimizer_add_low(cairn_optimizer *optimizer, int64_t offset, int64_t count, bool is_weight)
+{
+    return add(optimizer, offset, count, is_weight, true);
+}
+
+void cairn_optimizer_set_low(cairn_optimizer *optimizer, const cairn_slab *weights_low, cairn_dtype dtype)
+{
+    optimizer->low = *weights_low;
+    optimizer->low_dtype = dtype;
+}
+
+/* ---- what decides about updates ---- */
+
+static control_block *control(const cairn_optimizer *optimizer)
+{
+    return optimizer->control.data; /* on the device: for addresses only */
+}
+
+const float *cairn_optimizer_loss_scale(const cairn_optimizer *optimizer)
+{
+    return optimizer->options.dynamic_scale ? &control(optimizer)->state.loss_scale : NULL;
+}
+
+cairn_status cairn_optimizer_read(cairn_optimizer *optimizer, cairn_update_state *out)
+{
+    CAIRN_TRY(cairn_device_download(optimizer->device, &optimizer->known, &control(optimizer)->state,
+                                    sizeof optimizer->known));
+    optimizer->since = 0;
+    *out = optimizer->known;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_optimizer_restore(cairn_optimizer *optimizer, const cairn_update_state *state)
+{
+    cairn_update_state next = *state;
+    bool dynamic = optimizer->options.dynamic_scale;
+    if (!dynamic || !(next.loss_scale > 0)) {
+        next.loss_scale = dynamic ? CAIRN_LOSS_SCALE_START : 1;
+        next.good = next.skipped_in_a_row = 0;
+    }
+    optimizer->known = next;
+    optimizer->since = optimizer->rate_count = 0;
+    return cairn_device_upload(optimizer->device, &control(optimizer)->state, &next, sizeof next);
+}
+
+int64_t cairn_optimizer_updates(const cairn_optimizer *optimizer)
+{
+    return optimizer->known.updates + optimizer->since;
+}
+
+int64_t cairn_optimizer_attempts(const cairn_optimizer *optimizer)
+{
+    return cairn_optimizer_updates(optimizer) + optimizer->known.skipped;
+}
+
+/* The table of rates reaches over the next update, whichever that is of those that may have been made or skipped since the last reading. */
+static cairn_status provide_rates(cairn_optimizer *optimizer, const cairn_schedule *schedule)
+{
+    float rates[RATES];
+    if (cairn_optimizer_updates(optimizer) < optimizer->first_rate + optimizer->rate_count) return CAIRN_OK;
+    if (optimizer->options.dynamic_scale && optimizer->since > 0)
+        CAIRN_TRY(cairn_optimizer_read(optimizer, &optimizer->known));
+    optimizer->first_rate = cairn_optimizer_updates(optimizer);
+    optimizer->rate_count = RATES;
+    for (int i = 0; i < RATES; i++)
+        rates[i] = cairn_schedule_at(schedule, optimizer->first_rate + i);
+    return cairn_device_upload(optimizer->device, control(optimizer)->rates, rates, sizeof rates);
+}
+
 /* ---- updating ---- */
 
-cairn_status cairn_optimizer_step(cairn_optimizer *optimizer, const cairn_slab *weights, const cairn_slab *gradients,
-                                  float learning_rate)
+/* By the table of rates, or at `learning_rate`. */
+static cairn_status step(cairn_optimizer *optimizer, const cairn_slab *weights, const cairn_slab *gradients,
+                         bool scheduled, float learning_rate)
 {
     size_t bytes = (size_t)optimizer->count * sizeof(float);
     if (weights->bytes != bytes || gradients->bytes != bytes)
         return cairn_fail(CAIRN_USAGE, "optimizer: slabs of %zu and %zu bytes; both must have %zu", weights->bytes,
                           gradients->bytes, bytes);
-    if (!(learning_rate >= 0) || !isfinite(learning_rate))
-        return cairn_fail(CAIRN_USAGE, "optimizer: the learning rate is %g; it must be at least 0",
-                          (double)learning_rate);
     const cairn_optimizer_options *o = &optimizer->options;
     const cairn_update update = {
         .kind = o->kind,
@@ -158,28 +253,41 @@ cairn_status cairn_optimizer_step(cairn_optimizer *optimizer, const cairn_slab *
         .beta2 = o->beta2,
         .eps = o->eps,
         .nesterov = o->nesterov,
-        .step = optimizer->updates,
+        .step = cairn_optimizer_updates(optimizer),
+        .state = &control(optimizer)->state,
+        .dynamic_scale = o->dynamic_scale,
+        .rates = scheduled ? control(optimizer)->rates : NULL,
+        .first_rate = optimizer->first_rate,
+        .rate_count = optimizer->rate_count,
         .weights = weights->data,
         .gradients = gradients->data,
         .state0 = optimizer->state[0].data,
         .state1 = optimizer->state[1].data,
+        .weights_low = optimizer->low.data,
+        .low_dtype = optimizer->low_dtype,
         .segments = optimizer->segments,
         .segment_count = optimizer->segment_count,
     };
     if (optimizer->device->backend->update(optimizer->device, &update) != CAIRN_OK)
         return cairn_error_add_context("optimizer (%s)", cairn_optimizer_name(o->kind));
-    optimizer->updates++;
+    optimizer->since++;
     return CAIRN_OK;
 }
 
-int64_t cairn_optimizer_updates(const cairn_optimizer *optimizer)
+cairn_status cairn_optimizer_step(cairn_optimizer *optimizer, const cairn_slab *weights, const cairn_slab *gradients,
+                                  float learning_rate)
 {
-    return optimizer->updates;
+    if (!(learning_rate >= 0) || !isfinite(learning_rate))
+        return cairn_fail(CAIRN_USAGE, "optimizer: the learning rate is %g; it must be at least 0",
+                          (double)learning_rate);
+    return step(optimizer, weights, gradients, false, learning_rate);
 }
 
-void cairn_optimizer_set_updates(cairn_optimizer *optimizer, int64_t updates)
+cairn_status cairn_optimizer_step_scheduled(cairn_optimizer *optimizer, const cairn_slab *weights,
+                                            const cairn_slab *gradients, const cairn_schedule *schedule)
 {
-    optimizer->updates = updates;
+    CAIRN_TRY(provide_rates(optimizer, schedule));
+    return step(optimizer, weights, gradients, true, 0);
 }
 
 /* ---- state ---- */

@@ -5,13 +5,15 @@
  *     CAIRN_TRY(cairn_optimizer_add(optimizer, offset, count, is_weight));          for each parameter
  *     CAIRN_TRY(cairn_optimizer_step(optimizer, weights, gradients, learning_rate));
  *
- * The formulas stand at cairn_update in core/backend.h.
+ * The formulas stand at cairn_update in core/backend.h. How many updates were made, and with which loss scale, is decided on the device (see
+ * core/update_state.h); the host asks for it with cairn_optimizer_read when it wants to know, and needn't before.
  */
 #ifndef CAIRN_OPTIM_OPTIMIZER_H
 #define CAIRN_OPTIM_OPTIMIZER_H
 
 #include "core/backend.h"
 #include "core/tensor.h"
+#include "optim/schedule.h"
 
 typedef struct cairn_optimizer cairn_optimizer;
 
@@ -23,6 +25,8 @@ typedef struct cairn_optimizer_options {
     float eps;
     float weight_decay;
     bool decay_biases; /* also on biases and normalisation parameters */
+    bool
+        dynamic_scale; /* for f16: the loss is scaled, and an update whose gradients overflow is skipped; see cairn_optimizer_loss_scale */
 } cairn_optimizer_options;
 
 /* The usual values of a kind: momentum 0.9; betas 0.9 and 0.999, eps 1e-8; no decay. */
@@ -40,13 +44,32 @@ void cairn_optimizer_destroy(cairn_optimizer *optimizer); /* NULL is allowed */
 /* Adds a run of the slabs to update: elements [offset, offset + count); decayed if is_weight or decay_biases. Neighbours alike are joined. */
 cairn_status cairn_optimizer_add(cairn_optimizer *optimizer, int64_t offset, int64_t count, bool is_weight);
 
-/* One update. Slabs as long as the optimizer's own. */
+/* The same, and the update also writes these elements, rounded, into the slab that cairn_optimizer_set_low names. */
+cairn_status cairn_optimizer_add_low(cairn_optimizer *optimizer, int64_t offset, int64_t count, bool is_weight);
+void cairn_optimizer_set_low(cairn_optimizer *optimizer, const cairn_slab *weights_low, cairn_dtype dtype);
+
+/* One update at the given rate. Slabs as long as the optimizer's own. */
 cairn_status cairn_optimizer_step(cairn_optimizer *optimizer, const cairn_slab *weights, const cairn_slab *gradients,
                                   float learning_rate);
 
-/* Updates done; set when resuming. */
+/* One update at the schedule's rate for it: the device picks it by the updates made, so that a skipped one takes no step of the schedule. The same
+ * schedule in every call. */
+cairn_status cairn_optimizer_step_scheduled(cairn_optimizer *optimizer, const cairn_slab *weights,
+                                            const cairn_slab *gradients, const cairn_schedule *schedule);
+
+/* What the loss is to be multiplied with (cairn_loss), one number on the device; NULL without dynamic_scale. */
+const float *cairn_optimizer_loss_scale(const cairn_optimizer *optimizer);
+
+/* The state after all updates so far. Waits for the device. */
+cairn_status cairn_optimizer_read(cairn_optimizer *optimizer, cairn_update_state *out);
+
+/* Goes on from the state of a run before. A loss scale of 0 stands for none: it then starts as the options say. */
+cairn_status cairn_optimizer_restore(cairn_optimizer *optimizer, const cairn_update_state *state);
+
+/* Without waiting. Updates made, those since the last reading taken for made though they may have been skipped; and updates asked for,
+ * the skipped ones included, which is always exact. */
 int64_t cairn_optimizer_updates(const cairn_optimizer *optimizer);
-void cairn_optimizer_set_updates(cairn_optimizer *optimizer, int64_t updates);
+int64_t cairn_optimizer_attempts(const cairn_optimizer *optimizer);
 
 /* State slabs for checkpoints: 0, 1 or 2 of them, with the names "momentum", or "exp_avg" and "exp_avg_sq". */
 int cairn_optimizer_state_count(const cairn_optimizer *optimizer);

@@ -237,6 +237,13 @@ cairn_status cairn_checkpoint_load(const cairn_checkpoint *checkpoint, cairn_net
                           checkpoint->path);
     CAIRN_TRY(for_each_tensor(net, optimizer, load_tensor, (void *)(uintptr_t)checkpoint));
     CAIRN_TRY(cairn_net_refresh(net, false));
-    if (optimizer) cairn_optimizer_set_updates(optimizer, info->update);
-    return CAIRN_OK;
+    if (!optimizer) return CAIRN_OK;
+    const cairn_update_state state = {
+        .updates = info->update,
+        .loss_scale = info->loss_scale,
+        .good = info->good,
+        .skipped = info->skipped,
+        .skipped_in_a_row = info->skipped_in_a_row,
+    };
+    return cairn_optimizer_restore(optimizer, &state);
 }

@@ -39,6 +39,10 @@ typedef struct cairn_checkpoint_info {
     char split[32];     /* fingerprint of the split into training and validation */
     char recipe[1024];  /* the options that shape the numbers, as "name=value name=value", for comparing at resume */
 
+    char precision[8]; /* "fp32", "tf32", "bf16", "fp16"; the tensors are f32 whichever it was */
+    float loss_scale;  /* of f16; 0: none. With these, as core/update_state.h: */
+    int good, skipped, skipped_in_a_row;
+
     char optimizer[16]; /* its name; "" when the file holds no optimizer state */
     char cairn_version[32];
     char library[48]; /* of the device that wrote it: "oneDNN 2.6.3" */

@@ -12,17 +12,21 @@ enum { VALUE_SIZE = 1100, MOST_CLASSES = 1000000, LARGEST_PICTURE = 8192 };
 
 typedef enum field_kind { TEXT, INT, INT64, UINT64, FLOAT, DOUBLE, BOOL } field_kind;
 
-/* Every plain field: its key in the file, where it lies, and the least value that makes sense of a number. */
+/* Every plain field: its key in the file, where it lies, the least value that makes sense of a number, and what a file means that doesn't have
+ * it (NULL: it must). */
 static const struct field {
     const char *key;
     field_kind kind;
     size_t offset, size;
     double least;
+    const char *absent;
 } fields[] = {
-#define FIELD(key, kind, member, least)                                                                                \
+#define LATER(key, kind, member, least, absent)                                                                        \
     {                                                                                                                  \
-        key, kind, offsetof(cairn_checkpoint_info, member), sizeof(((cairn_checkpoint_info *)NULL)->member), least     \
+        key, kind, offsetof(cairn_checkpoint_info, member), sizeof(((cairn_checkpoint_info *)NULL)->member), least,    \
+            absent                                                                                                     \
     }
+#define FIELD(key, kind, member, least) LATER(key, kind, member, least, NULL)
     FIELD("model", TEXT, model, 0),
     FIELD("preset", TEXT, preset, 0),
     FIELD("dropout", FLOAT, model_options.dropout, -INFINITY),
@@ -39,10 +43,16 @@ static const struct field {
     FIELD("best_epoch", INT64, best_epoch, 0),
     FIELD("split", TEXT, split, 0),
     FIELD("recipe", TEXT, recipe, 0),
+    LATER("precision", TEXT, precision, 0, "fp32"),
+    LATER("loss_scale", FLOAT, loss_scale, 0, "0"),
+    LATER("good_updates", INT, good, 0, "0"),
+    LATER("skipped_updates", INT, skipped, 0, "0"),
+    LATER("skipped_in_a_row", INT, skipped_in_a_row, 0, "0"),
     FIELD("optimizer", TEXT, optimizer, 0),
     FIELD("cairn_version", TEXT, cairn_version, 0),
     FIELD("library", TEXT, library, 0),
 #undef FIELD
+#undef LATER
 };
 enum { FIELD_COUNT = sizeof fields / sizeof *fields };
 
@@ -253,7 +263,9 @@ cairn_status cairn_checkpoint_info_read(const cairn_safetensors *file, const cha
             CAIRN_FILE, "%s: a checkpoint of format %" PRId64 ", and this Cairn (%s) reads up to %d: use a later Cairn",
             path, format, cairn_version(), CAIRN_CHECKPOINT_FORMAT);
     for (int i = 0; i < FIELD_COUNT; i++) {
-        CAIRN_TRY(need(file, path, fields[i].key, &value));
+        value = cairn_safetensors_metadata(file, fields[i].key);
+        if (!value) value = fields[i].absent;
+        if (!value) CAIRN_TRY(need(file, path, fields[i].key, &value));
         if (!parse_field(&fields[i], value, out)) return bad_value(path, fields[i].key, value);
     }
     CAIRN_TRY(need(file, path, "preprocess", &value));

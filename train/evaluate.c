@@ -100,12 +100,12 @@ static cairn_status run_batch(cairn_evaluator *e, const cairn_batch *batch, cair
     const cairn_forward forward = {.train = false};
     CAIRN_TRY(cairn_feed_images(e->feed, batch->rgb, batch->label, e->scale));
     CAIRN_TRY(cairn_net_forward(e->net, &forward));
-    CAIRN_TRY(cairn_feed_loss(e->feed, 0, false));
+    CAIRN_TRY(cairn_feed_loss(e->feed, 0, NULL, false));
     float totals[4];
     CAIRN_TRY(cairn_feed_totals(e->feed, totals));
     if (!isfinite(totals[0])) {
         cairn_status found = cairn_find_nonfinite(e->net, e->feed, batch->rgb, &forward);
-        return cairn_fail_nonfinite(found, "evaluation", "");
+        return cairn_fail_nonfinite(found, "evaluation: the loss", "");
     }
     cairn_metrics_add(metrics, totals, valid);
     return count_classes(e, batch);

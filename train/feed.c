@@ -171,7 +171,7 @@ cairn_status cairn_feed_taken(cairn_feed *feed)
     return cairn_event_synchronize(feed->device, feed->slot[feed->current].copied);
 }
 
-cairn_status cairn_feed_loss(cairn_feed *feed, float smoothing, bool train)
+cairn_status cairn_feed_loss(cairn_feed *feed, float smoothing, const float *loss_scale, bool train)
 {
     const feed_slot *slot = &feed->slot[feed->current];
     const int32_t *labels = part(feed, slot->labels);
@@ -179,6 +179,7 @@ cairn_status cairn_feed_loss(cairn_feed *feed, float smoothing, bool train)
                                             .labels = labels,
                                             .scale = (const float *)(labels + feed->batch),
                                             .class_weights = feed->weighted ? part(feed, feed->class_weights) : NULL,
+                                            .loss_scale = loss_scale,
                                             .smoothing = smoothing,
                                             .train = train,
                                             .totals = part(feed, feed->totals),

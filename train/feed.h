@@ -4,7 +4,7 @@
  *     CAIRN_TRY(cairn_feed_create(net, &preprocess, class_weights, &feed));
  *     CAIRN_TRY(cairn_feed_images(feed, batch->rgb, batch->label, scale));  u8 pictures, normalised into the net's input
  *     CAIRN_TRY(cairn_net_forward(net, &forward));
- *     CAIRN_TRY(cairn_feed_loss(feed, 0, true));                            added to the totals on the device
+ *     CAIRN_TRY(cairn_feed_loss(feed, 0, NULL, true));                      added to the totals on the device
  *     CAIRN_TRY(cairn_feed_taken(feed));                                    batch->rgb may be written again
  *     CAIRN_TRY(cairn_feed_totals(feed, totals));
  *     cairn_feed_destroy(feed);
@@ -36,8 +36,8 @@ cairn_status cairn_feed_images(cairn_feed *feed, const uint8_t *rgb, const int32
 /* Waits until the pictures of all calls so far have left the host's memory, though not for what is computed from them. */
 cairn_status cairn_feed_taken(cairn_feed *feed);
 
-/* The loss of the last forward. */
-cairn_status cairn_feed_loss(cairn_feed *feed, float smoothing, bool train);
+/* The loss of the last forward; loss_scale as in cairn_loss, on the device. */
+cairn_status cairn_feed_loss(cairn_feed *feed, float smoothing, const float *loss_scale, bool train);
 
 /* Reads the totals of all losses since the last reading and sets them to zero. Waits for the device. */
 cairn_status cairn_feed_totals(cairn_feed *feed, float totals[4]);

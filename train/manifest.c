@@ -45,10 +45,10 @@ static json_t *data_json(const trainer *t)
 static json_t *model_json(const trainer *t)
 {
     const cairn_net_memory memory = cairn_net_memory_use(t->net);
-    return json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "name", t->state.model, "preset", t->state.preset,
-                     "parameters", (json_int_t)cairn_net_parameters_total(t->net), "forward_macs",
-                     (json_int_t)cairn_net_macs(t->net), "weight_bytes", (json_int_t)memory.weights, "gradient_bytes",
-                     (json_int_t)memory.gradients, "arena_bytes", (json_int_t)memory.arena);
+    return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "name", t->state.model, "preset", t->state.preset,
+                     "precision", t->state.precision, "parameters", (json_int_t)cairn_net_parameters_total(t->net),
+                     "forward_macs", (json_int_t)cairn_net_macs(t->net), "weight_bytes", (json_int_t)memory.weights,
+                     "gradient_bytes", (json_int_t)memory.gradients, "arena_bytes", (json_int_t)memory.arena);
 }
 
 static json_t *result_json(const trainer *t, bool finished, cairn_status status, const char *message)

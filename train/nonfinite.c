@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static cairn_status check_weights(const cairn_net *net)
+cairn_status cairn_find_nonfinite_weight(const cairn_net *net)
 {
     cairn_slab weights = cairn_net_weights(net);
     for (int p = 0; p < cairn_net_parameter_count(net); p++) {
@@ -13,8 +13,7 @@ static cairn_status check_weights(const cairn_net *net)
         cairn_status status = cairn_tensor_read(&view, values, count);
         for (int64_t i = 0; status == CAIRN_OK && i < count; i++)
             if (!isfinite(values[i]))
-                status = cairn_fail(CAIRN_NONFINITE, "%s became not finite in the update before",
-                                    cairn_net_parameter(net, p)->name);
+                status = cairn_fail(CAIRN_NONFINITE, "%s is not finite", cairn_net_parameter(net, p)->name);
         free(values);
         CAIRN_TRY(status);
     }
@@ -25,7 +24,7 @@ cairn_status cairn_find_nonfinite(cairn_net *net, cairn_feed *feed, const uint8_
 {
     cairn_forward looking = *forward;
     looking.check_finite = true;
-    CAIRN_TRY(check_weights(net));
+    CAIRN_TRY(cairn_find_nonfinite_weight(net));
     CAIRN_TRY(cairn_feed_images(feed, rgb, NULL, NULL));
     return cairn_net_forward(net, &looking);
 }
@@ -35,5 +34,5 @@ cairn_status cairn_fail_nonfinite(cairn_status found, const char *what, const ch
     if (found != CAIRN_OK && found != CAIRN_NONFINITE) return found; /* looking for it failed on its own account */
     const char *where = found == CAIRN_OK ? "every layer's output is finite, so the logits themselves are too large"
                                           : cairn_error_last()->message;
-    return cairn_fail(CAIRN_NONFINITE, "%s: the loss is not finite: %s%s%s", what, where, *advice ? ": " : "", advice);
+    return cairn_fail(CAIRN_NONFINITE, "%s is not finite: %s%s%s", what, where, *advice ? ": " : "", advice);
 }

@@ -132,12 +132,13 @@ void cairn_train_options_recipe(const cairn_train_options *options, char *text, 
         " batch=%d micro-batch=%d optimizer=%s momentum=%.9g nesterov=%d beta1=%.9g beta2=%.9g eps=%.9g "
         "weight-decay=%.9g decay-biases=%d schedule=%s learning-rate=%.9g floor=%.9g warmup=%" PRId64
         " step-size=%" PRId64
-        " gamma=%.9g power=%.9g label-smoothing=%.9g class-weights=%d augment=%s no-flip=%d max-bad=%.9g dropout=%.9g",
+        " gamma=%.9g power=%.9g label-smoothing=%.9g class-weights=%d augment=%s no-flip=%d max-bad=%.9g dropout=%.9g "
+        "precision=%s",
         o->epochs, o->batch, o->micro_batch, cairn_optimizer_name(p->kind), (double)p->momentum, p->nesterov,
         (double)p->beta1, (double)p->beta2, (double)p->eps, (double)p->weight_decay, p->decay_biases,
         cairn_schedule_name(s->kind), (double)s->base, (double)s->floor, s->warmup, s->step_size, (double)s->gamma,
         (double)s->power, (double)o->label_smoothing, o->class_weights, cairn_augment_name(o->augment), o->no_flip,
-        o->max_bad, (double)o->dropout);
+        o->max_bad, (double)o->dropout, cairn_precision_name(o->precision));
 }
 
 /* The value of a name in a recipe, and its length; NULL where it isn't there. */

@@ -41,7 +41,8 @@ char *cairn_progress_format(const cairn_progress *p, char *text, size_t size)
     char now[32], peak[32], left[32];
     size_t used = 0;
     if (size > 0) text[0] = '\0';
-    append(text, size, &used, "%s | epoch %" PRId64 "/%" PRId64, p->device ? p->device : "", p->epoch, p->epochs);
+    append(text, size, &used, "%s%s%s | epoch %" PRId64 "/%" PRId64, p->device ? p->device : "",
+           p->precision ? " " : "", p->precision ? p->precision : "", p->epoch, p->epochs);
     if (p->evaluating) {
         append(text, size, &used, " | checking %" PRId64 "/%" PRId64 " pictures", p->update, p->updates);
     } else {

@@ -26,6 +26,7 @@ typedef struct cairn_progress {
     int64_t memory, memory_peak; /* resident bytes of the process */
     size_t device_memory;        /* bytes held on the device */
     const char *device;          /* its name, see cairn_device_name */
+    const char *precision;       /* "fp32"; NULL: not told */
     bool report;                 /* the last update of a report: what a plain log shows */
     bool evaluating; /* update and updates count pictures of an evaluation, loss and the rest are of training */
 } cairn_progress;

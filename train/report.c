@@ -25,7 +25,7 @@ static void window_add(trainer_window *w, const cairn_step_outcome *outcome)
 {
     cairn_metrics_add(&w->metrics, outcome->totals, outcome->weight);
     w->pictures += (int64_t)outcome->totals[3];
-    w->updates++;
+    w->updates += outcome->updates;
 }
 
 /* Share of the time since the window's start that went into waiting for data. */
@@ -96,6 +96,7 @@ static void show_progress(trainer *t, bool report)
         .memory_peak = t->memory_peak,
         .device_memory = cairn_device_memory(o->device).held,
         .device = cairn_device_backend_name(o->device),
+        .precision = cairn_precision_name(o->precision),
         .report = report,
     };
     if (report) cairn_run_folder_note(t->run, CAIRN_LOG_INFO, cairn_progress_format(&progress, text, sizeof text));
@@ -116,15 +117,18 @@ static cairn_status put_line(trainer *t, json_t *object)
 static cairn_status end_report(trainer *t)
 {
     const trainer_window *w = &t->window;
-    cairn_status status = CAIRN_OK;
     if (w->updates == 0) return CAIRN_OK;
     read_memory(t);
-    status =
-        put_line(t, json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:f}", "kind", "train", "epoch",
-                              (json_int_t)t->state.epoch + 1, "update", (json_int_t)t->state.update, "loss",
-                              cairn_metrics_loss(&w->metrics), "top1", cairn_metrics_top1(&w->metrics), "learning_rate",
-                              t->learning_rate, "images_per_second", window_rate(w), "waiting", window_waiting(t, w),
-                              "memory", (json_int_t)t->memory, "seconds", cairn_os_seconds() - t->start));
+    json_t *line = json_pack("{s:s, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:I, s:f}", "kind", "train", "epoch",
+                             (json_int_t)t->state.epoch + 1, "update", (json_int_t)t->state.update, "loss",
+                             cairn_metrics_loss(&w->metrics), "top1", cairn_metrics_top1(&w->metrics), "learning_rate",
+                             t->learning_rate, "images_per_second", window_rate(w), "waiting", window_waiting(t, w),
+                             "memory", (json_int_t)t->memory, "seconds", cairn_os_seconds() - t->start);
+    if (line && t->state.loss_scale > 0) {
+        json_object_set_new(line, "loss_scale", json_real((double)t->state.loss_scale));
+        json_object_set_new(line, "skipped", json_integer(t->state.skipped));
+    }
+    cairn_status status = put_line(t, line);
     t->previous = *w;
     window_start(t, &t->window);
     return status;
@@ -145,11 +149,10 @@ void trainer_report_start_epoch(trainer *t)
 
 cairn_status trainer_report_update(trainer *t, const cairn_step_outcome *outcome)
 {
-    if (!(outcome->weight > 0)) return CAIRN_OK; /* not a picture could be read: there was no update */
     t->learning_rate = (double)outcome->learning_rate;
     window_add(&t->window, outcome);
     window_add(&t->epoch, outcome);
-    bool report = t->state.update % t->options.report_every == 0;
+    bool report = cairn_optimizer_attempts(t->optimizer) % t->options.report_every == 0;
     show_progress(t, report);
     return report ? end_report(t) : CAIRN_OK;
 }
@@ -169,6 +172,7 @@ void trainer_report_evaluating(trainer *t, int64_t done, int64_t total)
         .memory_peak = t->memory_peak,
         .device_memory = cairn_device_memory(o->device).held,
         .device = cairn_device_backend_name(o->device),
+        .precision = cairn_precision_name(o->precision),
         .evaluating = true,
     };
     o->progress(o->progress_context, &progress);

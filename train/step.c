@@ -7,14 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The host never falls further behind than this, however rare reports are. */
+enum { MOST_UNREAD = 256 };
+
 struct cairn_stepper {
     cairn_step_options options;
     cairn_feed *feed;
     float *class_weights; /* [classes], or NULL */
     float *scale;         /* [batch] */
-    float *first_weights; /* host copy of the first parameter, as it lies in the slab */
     int slice;            /* slots of one pass */
     size_t picture_bytes;
+    int64_t read_every; /* 0: after each update, and the loss even before it */
+    int64_t unread;     /* updates asked for and not yet read */
+    double weight;      /* the sum of theirs */
+    float learning_rate;
 };
 
 cairn_status cairn_stepper_create(const cairn_step_options *options, cairn_stepper **out)
@@ -27,9 +33,8 @@ cairn_status cairn_stepper_create(const cairn_step_options *options, cairn_stepp
     s->slice = (int)cairn_net_batch(options->net);
     s->picture_bytes = (size_t)options->preprocess.size * (size_t)options->preprocess.size * 3;
     s->scale = calloc((size_t)options->batch, sizeof *s->scale);
-    s->first_weights = malloc((size_t)cairn_net_parameter(options->net, 0)->count * sizeof *s->first_weights);
-    if (!s->scale || !s->first_weights)
-        CAIRN_TRY_DONE(cairn_fail(CAIRN_MEMORY, "no memory for %d sample weights", options->batch));
+    s->read_every = cairn_net_device(options->net)->backend->event_create ? options->read_every : 0;
+    if (!s->scale) CAIRN_TRY_DONE(cairn_fail(CAIRN_MEMORY, "no memory for %d sample weights", options->batch));
     if (options->class_weights) {
         size_t bytes = (size_t)cairn_net_classes(options->net) * sizeof(float);
         s->class_weights = malloc(bytes);
@@ -49,7 +54,6 @@ void cairn_stepper_destroy(cairn_stepper *stepper)
     cairn_feed_destroy(stepper->feed);
     free(stepper->class_weights);
     free(stepper->scale);
-    free(stepper->first_weights);
     free(stepper);
 }
 
@@ -80,7 +84,7 @@ static const uint8_t *slice_rgb(const cairn_stepper *s, const cairn_batch *batch
 static cairn_forward forward_of(const cairn_stepper *s, int first)
 {
     return (cairn_forward){
-        .train = true, .step = (uint32_t)cairn_optimizer_updates(s->options.optimizer), .first_sample = first};
+        .train = true, .step = (uint32_t)cairn_optimizer_attempts(s->options.optimizer), .first_sample = first};
 }
 
 static cairn_status run_slice(cairn_stepper *s, const cairn_batch *batch, int first, bool accumulate)
@@ -89,65 +93,142 @@ static cairn_status run_slice(cairn_stepper *s, const cairn_batch *batch, int fi
     const cairn_forward forward = forward_of(s, first);
     CAIRN_TRY(cairn_feed_images(s->feed, slice_rgb(s, batch, first), batch->label + first, s->scale + first));
     CAIRN_TRY(cairn_net_forward(o->net, &forward));
-    CAIRN_TRY(cairn_feed_loss(s->feed, o->smoothing, true));
+    CAIRN_TRY(cairn_feed_loss(s->feed, o->smoothing, cairn_optimizer_loss_scale(o->optimizer), true));
     return cairn_net_backward(o->net, accumulate);
 }
 
-/* The loss is not finite: runs the same pictures again, looking at every layer. Always fails. */
-static cairn_status explain_nonfinite(cairn_stepper *s, const cairn_batch *batch, float rate)
+/* ---- what goes wrong ---- */
+
+/* "update 12", or "updates 9 to 12" where the host looks at several at a time. */
+static void name_updates(const cairn_stepper *s, char text[64])
 {
-    char what[64], advice[160];
-    cairn_status found = CAIRN_OK;
-    for (int first = 0; found == CAIRN_OK && first < s->options.batch; first += s->slice) {
+    int64_t last = cairn_optimizer_attempts(s->options.optimizer), first = last - s->unread + 1;
+    if (first >= last)
+        snprintf(text, 64, "update %" PRId64, s->unread > 0 ? last : last + 1);
+    else
+        snprintf(text, 64, "updates %" PRId64 " to %" PRId64, first, last);
+}
+
+static const char *advise(const cairn_stepper *s, char text[200])
+{
+    double rate = (double)s->learning_rate;
+    if (cairn_net_dtype(s->options.net) == CAIRN_F16)
+        snprintf(text, 200,
+                 "f16 holds no number beyond 65504: try --precision bf16 or fp32, or a --learning-rate below %.3g",
+                 rate);
+    else
+        snprintf(text, 200, "the learning rate (%.3g) is too high: try --learning-rate %.2g, or a longer --warmup",
+                 rate, rate / 3);
+    return text;
+}
+
+/* A loss is not finite: looks for the first weight that isn't and, with the pictures at hand, runs them again, looking at every layer. Always
+ * fails. */
+static cairn_status explain_loss(cairn_stepper *s, const cairn_batch *batch)
+{
+    char updates[64], what[80], advice[200];
+    cairn_status found = cairn_find_nonfinite_weight(s->options.net);
+    for (int first = 0; batch && found == CAIRN_OK && first < s->options.batch; first += s->slice) {
         const cairn_forward forward = forward_of(s, first);
         if (slice_counts(s, first))
             found = cairn_find_nonfinite(s->options.net, s->feed, slice_rgb(s, batch, first), &forward);
     }
-    snprintf(what, sizeof what, "update %" PRId64, cairn_optimizer_updates(s->options.optimizer) + 1);
-    snprintf(advice, sizeof advice,
-             "the learning rate (%.3g) is too high: try --learning-rate %.2g, or a longer --warmup", (double)rate,
-             (double)rate / 3);
-    return cairn_fail_nonfinite(found, what, advice);
+    name_updates(s, updates);
+    snprintf(what, sizeof what, "%s: the loss", updates);
+    return cairn_fail_nonfinite(found, what, advise(s, advice));
 }
 
-/* A gradient that is not finite need not show in the loss, for a ReLU turns NaN into 0; but going backward it reaches the first layer. */
-static cairn_status check_first_weights(cairn_stepper *s, float rate)
+/* A gradient that is not finite need not show in the loss, for a ReLU turns NaN into 0. */
+static cairn_status explain_gradients(const cairn_stepper *s)
 {
-    const cairn_net *net = s->options.net;
-    const cairn_parameter *first = cairn_net_parameter(net, 0);
-    const float *weights = (const float *)cairn_net_weights(net).data + first->offset;
-    CAIRN_TRY(cairn_device_download(cairn_net_device(net), s->first_weights, weights,
-                                    (size_t)first->count * sizeof *weights));
-    for (int64_t i = 0; i < first->count; i++)
-        if (!isfinite(s->first_weights[i]))
-            return cairn_fail(CAIRN_NONFINITE,
-                              "update %" PRId64 ": %s is not finite after it: the learning rate (%.3g) is too high: "
-                              "try --learning-rate %.2g, or a longer --warmup",
-                              cairn_optimizer_updates(s->options.optimizer), first->name, (double)rate,
-                              (double)rate / 3);
+    char updates[64], advice[200];
+    cairn_status found = cairn_find_nonfinite_weight(s->options.net);
+    if (found != CAIRN_OK && found != CAIRN_NONFINITE) return found;
+    char where[CAIRN_ERROR_MESSAGE_SIZE] = "no weight shows it yet";
+    if (found != CAIRN_OK) snprintf(where, sizeof where, "%s", cairn_error_last()->message);
+    name_updates(s, updates);
+    return cairn_fail(CAIRN_NONFINITE, "%s: a gradient is not finite: %s: %s", updates, where, advise(s, advice));
+}
+
+static cairn_status check_state(const cairn_stepper *s, const cairn_update_state *state)
+{
+    bool skips = cairn_optimizer_loss_scale(s->options.optimizer) != NULL;
+    if (state->nonfinite && !skips) return explain_gradients(s);
+    if (state->skipped_in_a_row < CAIRN_STEP_MOST_SKIPS) return CAIRN_OK;
+    return cairn_fail(
+        CAIRN_NONFINITE,
+        "after update %" PRId64 " %d in a row were skipped: gradients overflow f16 even with a loss scale of %g: "
+        "try --precision bf16 or fp32, or a --learning-rate below %.3g",
+        state->updates, (int)state->skipped_in_a_row, (double)state->loss_scale, (double)s->learning_rate);
+}
+
+/* ---- reading ---- */
+
+/* The totals of what is unread, or of `updates` with the one under way. `batch` as in explain_loss. */
+static cairn_status read_totals(cairn_stepper *s, const cairn_batch *batch, int64_t updates, cairn_step_outcome *out)
+{
+    CAIRN_TRY(cairn_feed_totals(s->feed, out->totals));
+    if (!isfinite(out->totals[0])) return explain_loss(s, batch);
+    out->totals[0] /= (float)updates;
+    out->updates = updates;
+    out->weight = s->weight;
+    out->learning_rate = s->learning_rate;
+    s->weight = 0;
     return CAIRN_OK;
+}
+
+static cairn_status read_state(cairn_stepper *s, cairn_step_outcome *out)
+{
+    CAIRN_TRY(cairn_optimizer_read(s->options.optimizer, &out->state));
+    CAIRN_TRY(check_state(s, &out->state));
+    s->unread = 0;
+    return CAIRN_OK;
+}
+
+cairn_status cairn_stepper_catch_up(cairn_stepper *stepper, cairn_step_outcome *out)
+{
+    *out = (cairn_step_outcome){0};
+    if (stepper->unread == 0) return CAIRN_OK;
+    CAIRN_TRY(read_totals(stepper, NULL, stepper->unread, out));
+    return read_state(stepper, out);
+}
+
+/* ---- running ---- */
+
+static cairn_status run_slices(cairn_stepper *s, const cairn_batch *batch)
+{
+    bool accumulate = false;
+    for (int first = 0; first < s->options.batch; first += s->slice) {
+        if (!slice_counts(s, first)) continue;
+        CAIRN_TRY(run_slice(s, batch, first, accumulate));
+        accumulate = true;
+    }
+    return cairn_feed_taken(s->feed);
+}
+
+static cairn_status update(const cairn_step_options *o)
+{
+    cairn_slab weights = cairn_net_weights(o->net), gradients = cairn_net_gradients(o->net);
+    CAIRN_TRY(cairn_optimizer_step_scheduled(o->optimizer, &weights, &gradients, &o->schedule));
+    return cairn_net_refresh(o->net, true);
 }
 
 cairn_status cairn_stepper_run(cairn_stepper *stepper, const cairn_batch *batch, cairn_step_outcome *out)
 {
     cairn_stepper *s = stepper;
     const cairn_step_options *o = &s->options;
-    *out =
-        (cairn_step_outcome){.weight = weigh(s, batch),
-                             .learning_rate = cairn_schedule_at(&o->schedule, cairn_optimizer_updates(o->optimizer))};
-    if (!(out->weight > 0)) return CAIRN_OK;
+    *out = (cairn_step_outcome){0};
+    double weight = weigh(s, batch);
+    if (!(weight > 0)) return CAIRN_OK;
+    s->weight += weight;
+    s->learning_rate = cairn_schedule_at(&o->schedule, cairn_optimizer_updates(o->optimizer));
 
-    bool accumulate = false;
-    for (int first = 0; first < o->batch; first += s->slice) {
-        if (!slice_counts(s, first)) continue;
-        CAIRN_TRY(run_slice(s, batch, first, accumulate));
-        accumulate = true;
-    }
-    CAIRN_TRY(cairn_feed_taken(s->feed));
-    CAIRN_TRY(cairn_feed_totals(s->feed, out->totals));
-    if (!isfinite(out->totals[0])) return explain_nonfinite(s, batch, out->learning_rate);
-
-    cairn_slab weights = cairn_net_weights(o->net), gradients = cairn_net_gradients(o->net);
-    CAIRN_TRY(cairn_optimizer_step(o->optimizer, &weights, &gradients, out->learning_rate));
-    return check_first_weights(s, out->learning_rate);
+    CAIRN_TRY(run_slices(s, batch));
+    if (s->read_every == 0) CAIRN_TRY(read_totals(s, batch, 1, out));
+    CAIRN_TRY(update(o));
+    s->unread++;
+    if (s->read_every == 0) return read_state(s, out);
+    if (cairn_optimizer_attempts(o->optimizer) % s->read_every != 0 && s->unread < MOST_UNREAD) return CAIRN_OK;
+    CAIRN_TRY(read_totals(s, batch, s->unread, out));
+    return read_state(s, out);
 }

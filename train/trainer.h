@@ -19,6 +19,7 @@
 #include "data/transform.h"
 #include "optim/optimizer.h"
 #include "optim/schedule.h"
+#include "train/precision.h"
 #include "train/progress.h"
 
 #define CAIRN_PATH_SIZE 4096 /* bytes of the longest path kept, its zero included */
@@ -52,6 +53,9 @@ typedef struct cairn_train_options {
     double max_bad;     /* share of unreadable pictures beyond which the run stops */
     int64_t max_pixels; /* of one picture, 0: data/image.h's own limit */
     int loader_threads; /* 0 (default): as many as processors */
+
+    /* Of the net's numbers; default auto: the one of the resumed checkpoint, else by timing. In fp16 an update whose gradients overflow is skipped. */
+    cairn_precision precision;
 
     uint64_t seed;
     int64_t checkpoint_every; /* updates between saves of last.safetensors; 0 (default): only when an epoch ends */
@@ -95,7 +99,8 @@ typedef struct cairn_train_result {
 } cairn_train_result;
 
 /* Runs to the last epoch. `result` (may be NULL) is filled as far as the run came, also on failure.
- * CAIRN_INTERRUPTED: asked to stop; last.safetensors is saved. CAIRN_NONFINITE: the message names the first layer whose output is not finite;
+ * CAIRN_INTERRUPTED: asked to stop; last.safetensors is saved. CAIRN_NONFINITE: the message names the first layer whose output is not finite, or
+ * that 50 updates in a row were skipped;
  * the checkpoints on disk are older and sound. CAIRN_FILE: run folder or checkpoint; CAIRN_DATA: pictures; CAIRN_USAGE: an option. */
 cairn_status cairn_train(const cairn_train_options *options, cairn_train_result *result);
 

@@ -10,8 +10,35 @@ static bool stop_requested(void *context)
     return cairn_os_caught_signal() != 0;
 }
 
+void trainer_note_state(trainer *t, const cairn_update_state *state)
+{
+    bool scaled = cairn_optimizer_loss_scale(t->optimizer) != NULL;
+    t->state.update = state->updates;
+    t->state.skipped = state->skipped;
+    t->state.loss_scale = scaled ? state->loss_scale : 0;
+    t->state.good = scaled ? state->good : 0;
+    t->state.skipped_in_a_row = scaled ? state->skipped_in_a_row : 0;
+}
+
+static cairn_status take_outcome(trainer *t, const cairn_step_outcome *outcome)
+{
+    t->state.update = cairn_optimizer_updates(t->optimizer);
+    if (outcome->updates == 0) return CAIRN_OK;
+    trainer_note_state(t, &outcome->state);
+    return trainer_report_update(t, outcome);
+}
+
+/* Looks at what the device has done of its own: nobody may rely on an update before. */
+static cairn_status catch_up(trainer *t)
+{
+    cairn_step_outcome outcome;
+    CAIRN_TRY(cairn_stepper_catch_up(t->stepper, &outcome));
+    return take_outcome(t, &outcome);
+}
+
 static cairn_status save(trainer *t, const char *name, bool whole)
 {
+    CAIRN_TRY(catch_up(t));
     char path[CAIRN_PATH_SIZE];
     CAIRN_TRY(cairn_run_folder_file(t->run, name, path, sizeof path));
     cairn_status status = cairn_checkpoint_save(path, t->net, whole ? t->optimizer : NULL, &t->state);
@@ -56,15 +83,14 @@ static cairn_status train_epoch(trainer *t)
         const cairn_batch *batch;
         cairn_step_outcome outcome;
         CAIRN_TRY(cairn_loader_next(t->loader, &batch));
-        if (!batch) return CAIRN_OK;
+        if (!batch) return catch_up(t);
         cairn_status status = cairn_stepper_run(t->stepper, batch, &outcome);
         t->state.position += batch->count;
-        t->state.update = cairn_optimizer_updates(t->optimizer);
-        if (status == CAIRN_OK) status = trainer_report_update(t, &outcome);
+        if (status == CAIRN_OK) status = take_outcome(t, &outcome);
         cairn_loader_release(t->loader, batch);
         CAIRN_TRY(status);
         if (stop_requested(t)) return stop_in_order(t);
-        if (every > 0 && t->state.update % every == 0) CAIRN_TRY(save_last(t));
+        if (every > 0 && cairn_optimizer_attempts(t->optimizer) % every == 0) CAIRN_TRY(save_last(t));
     }
 }
 

@@ -1,4 +1,5 @@
 #include "models/models.h"
+#include "train/net_optimizer.h"
 #include "train/trainer_state.h"
 #include <stdlib.h>
 
@@ -10,21 +11,11 @@ cairn_status trainer_create_net(trainer *t)
 static cairn_status plan_net(trainer *t)
 {
     const cairn_train_options *o = &t->options;
-    const cairn_net_options net = {.batch = o->micro_batch, .train = true, .dtype = CAIRN_F32, .seed = o->seed};
+    const cairn_net_options net = {
+        .batch = o->micro_batch, .train = true, .dtype = cairn_precision_dtype(o->precision), .seed = o->seed};
     CAIRN_TRY(cairn_net_plan(t->net, o->device, &net));
     /* Before the optimizer's state is there, because filling a large weight takes memory of its own for a moment. */
     return t->source ? CAIRN_OK : cairn_net_init(t->net, o->seed);
-}
-
-static cairn_status make_optimizer(trainer *t)
-{
-    const cairn_train_options *o = &t->options;
-    CAIRN_TRY(cairn_optimizer_create(o->device, &o->optimizer, cairn_net_slab_count(t->net), &t->optimizer));
-    for (int p = 0; p < cairn_net_parameter_count(t->net); p++) {
-        const cairn_parameter *parameter = cairn_net_parameter(t->net, p);
-        CAIRN_TRY(cairn_optimizer_add(t->optimizer, parameter->offset, parameter->count, parameter->decay));
-    }
-    return CAIRN_OK;
 }
 
 static cairn_status make_stepper(trainer *t)
@@ -45,6 +36,7 @@ static cairn_status make_stepper(trainer *t)
         .schedule = o->schedule,
         .preprocess = t->state.preprocess,
         .batch = o->batch,
+        .read_every = o->report_every,
         .smoothing = o->label_smoothing,
         .class_weights = weights,
     };
@@ -58,7 +50,7 @@ static cairn_status hold(trainer *t)
 {
     if (!t->net) CAIRN_TRY(trainer_create_net(t));
     CAIRN_TRY(plan_net(t));
-    CAIRN_TRY(make_optimizer(t));
+    CAIRN_TRY(cairn_net_optimizer_create(t->net, &t->options.optimizer, &t->optimizer));
     CAIRN_TRY(make_stepper(t));
     return trainer_make_evaluator(t);
 }
@@ -109,8 +101,13 @@ cairn_status trainer_make_passes(trainer *t)
 {
     cairn_status status = hold(t);
     if (status == CAIRN_MEMORY) return out_of_memory(t);
-    if (status != CAIRN_OK || !t->source) return status;
-    CAIRN_TRY(cairn_checkpoint_load(t->source, t->net, t->optimizer));
-    cairn_checkpoint_drop_tensors(t->source); /* hundreds of megabytes that training doesn't need */
+    CAIRN_TRY(status);
+    if (t->source) {
+        CAIRN_TRY(cairn_checkpoint_load(t->source, t->net, t->optimizer));
+        cairn_checkpoint_drop_tensors(t->source); /* hundreds of megabytes that training doesn't need */
+    }
+    cairn_update_state state;
+    CAIRN_TRY(cairn_optimizer_read(t->optimizer, &state));
+    trainer_note_state(t, &state);
     return CAIRN_OK;
 }

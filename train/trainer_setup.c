@@ -118,16 +118,21 @@ static cairn_status open_run_folder(trainer *t)
 
 /* ---- net and loader ---- */
 
+static cairn_model_options model_options(const cairn_train_options *o)
+{
+    return (cairn_model_options){.dropout = o->dropout,
+                                 .paper_init = o->paper_init,
+                                 .image_size = o->image_size,
+                                 .width_divisor = o->width_divisor};
+}
+
 static void fill_state(trainer *t)
 {
     const cairn_train_options *o = &t->options;
     cairn_checkpoint_info *s = &t->state;
     snprintf(s->model, sizeof s->model, "%s", o->model);
     snprintf(s->preset, sizeof s->preset, "%s", o->preset);
-    s->model_options = (cairn_model_options){.dropout = o->dropout,
-                                             .paper_init = o->paper_init,
-                                             .image_size = o->image_size,
-                                             .width_divisor = o->width_divisor};
+    s->model_options = model_options(o);
     s->classes = t->dataset->classes;
     s->class_name = (const char *const *)t->dataset->class_name;
     s->preprocess = cairn_preprocess_default(o->image_size);
@@ -135,6 +140,7 @@ static void fill_state(trainer *t)
     s->seed = o->seed;
     s->batch = o->batch;
     snprintf(s->optimizer, sizeof s->optimizer, "%s", cairn_optimizer_name(o->optimizer.kind));
+    snprintf(s->precision, sizeof s->precision, "%s", cairn_precision_name(o->precision));
     cairn_train_options_recipe(o, s->recipe, sizeof s->recipe);
 }
 
@@ -160,10 +166,32 @@ static cairn_status make_loader(trainer *t)
 
 /* ---- all of it ---- */
 
+/* A resumed run goes on in the precision it had, where nothing else is asked for: timing might choose otherwise today. */
+static cairn_status resolve_precision(trainer *t, const cairn_log *log)
+{
+    cairn_train_options *o = &t->options;
+    char reason[CAIRN_PRECISION_REASON_SIZE];
+    const cairn_precision_trial trial = {
+        .device = o->device,
+        .model = o->model,
+        .preset = o->preset,
+        .classes = t->dataset->classes,
+        .model_options = model_options(o),
+        .batch = o->micro_batch,
+    };
+    if (t->source && o->precision == CAIRN_PRECISION_AUTO)
+        CAIRN_TRY(cairn_precision_parse(cairn_checkpoint_information(t->source)->precision, &o->precision));
+    CAIRN_TRY(cairn_precision_resolve(&trial, &o->precision, reason));
+    cairn_log_write(log, CAIRN_LOG_INFO, "precision %s%s%s", cairn_precision_name(o->precision), *reason ? ": " : "",
+                    reason);
+    return CAIRN_OK;
+}
+
 /* Nothing of an old run is touched before the checkpoint is known to belong here. */
-static cairn_status open_files(trainer *t)
+static cairn_status open_files(trainer *t, const cairn_log *log)
 {
     CAIRN_TRY(cairn_train_options_resolve(&t->options, t->dataset->train.count));
+    CAIRN_TRY(resolve_precision(t, log));
     fill_state(t);
     CAIRN_TRY(cairn_checkpoint_check(&t->state));
     CAIRN_TRY(fingerprint_split(t));
@@ -192,7 +220,7 @@ cairn_status trainer_open(trainer *t)
     cairn_log_write(log, CAIRN_LOG_INFO, "training on %s", cairn_device_name(t->options.device));
     cairn_status status = trainer_open_source(t);
     if (status == CAIRN_OK) status = open_dataset(t, log);
-    if (status == CAIRN_OK) status = open_files(t);
+    if (status == CAIRN_OK) status = open_files(t, log);
     cairn_log warnings = t->log ? *t->log : (cairn_log){0};
     if (warnings.level < CAIRN_LOG_WARNING) warnings.level = CAIRN_LOG_WARNING;
     cairn_early_log_replay(early,

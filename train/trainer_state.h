@@ -77,6 +77,9 @@ cairn_status trainer_take_position(trainer *t);
 
 /* ---- trainer_loop.c ---- */
 
+/* Takes what the device says of the updates into t->state. */
+void trainer_note_state(trainer *t, const cairn_update_state *state);
+
 /* Makes t->evaluator where there are validation pictures. */
 cairn_status trainer_make_evaluator(trainer *t);
 

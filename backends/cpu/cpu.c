@@ -113,6 +113,7 @@ static cairn_status open_device(const cairn_device_options *options, cairn_devic
     if (!cpu) return cairn_fail(CAIRN_MEMORY, "no memory for the CPU device");
     cpu->base.backend = &cairn_backend_cpu;
     cpu->base.options = *options;
+    cpu->base.options.tf32 = false;
     cpu->base.threads = team_size(options->threads);
     cpu->block = has_avx512() ? 16 : 8;
     name_device(cpu);

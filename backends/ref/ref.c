@@ -51,6 +51,7 @@ static cairn_status device_open(const cairn_device_options *options, cairn_devic
     if (!device) return cairn_fail(CAIRN_MEMORY, "ref: no host memory for a device");
     device->backend = &cairn_backend_ref;
     device->options = *options;
+    device->options.tf32 = false;
     device->options.cache = NULL; /* there is nothing to remember: no algorithm is chosen by timing */
     device->threads = 1;
     snprintf(device->name, sizeof device->name, "ref (plain C, double accumulation)");

@@ -89,7 +89,7 @@ static void neighbours_alike_are_one_run(void)
     CHECK_OK(cairn_optimizer_add(optimizer, 16, 16, true));  /* after the padding of the first */
     CHECK_OK(cairn_optimizer_add(optimizer, 32, 3, false));  /* another decay */
     CHECK_OK(cairn_optimizer_add(optimizer, 64, 64, false)); /* a gap that is nobody's */
-    cairn_optimizer_set_updates(optimizer, 41);
+    CHECK_OK(cairn_optimizer_restore(optimizer, &(cairn_update_state){.updates = 41}));
     device->backend = &watched;
     CHECK_OK(cairn_optimizer_step(optimizer, &slab, &slab, 0.1f));
     device->backend = own;

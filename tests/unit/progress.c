@@ -17,16 +17,17 @@ static void a_line_has_it_all(void)
                         .eta = 125,
                         .memory = 812000000,
                         .memory_peak = 1234000000,
-                        .device = "cpu"};
+                        .device = "cpu",
+                        .precision = "bf16"};
     CHECK_TEXT(cairn_progress_format(&p, line, sizeof line),
-               "cpu | epoch 2/10 | update 41/450 | loss 0.5123 | top-1 84.2 % | lr 0.0002 | 61.3 images/s | "
+               "cpu bf16 | epoch 2/10 | update 41/450 | loss 0.5123 | top-1 84.2 % | lr 0.0002 | 61.3 images/s | "
                "waiting 2 % | memory 812 MB, peak 1.2 GB | left 2:05");
     p.eta = -1;
     p.evaluating = true;
     p.update = 64;
     p.updates = 800;
     CHECK_TEXT(cairn_progress_format(&p, line, sizeof line),
-               "cpu | epoch 2/10 | checking 64/800 pictures | memory 812 MB, peak 1.2 GB");
+               "cpu bf16 | epoch 2/10 | checking 64/800 pictures | memory 812 MB, peak 1.2 GB");
 }
 
 static void a_short_buffer_cuts(void)
