@@ -165,6 +165,8 @@ extern "C" cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPre
     switch (what) {
     case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES:
         return gpusim::take(&to->workspace, from, bytes);
+    case CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK:
+        return gpusim::take(&to->reductions, from, bytes);
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES:
         return gpusim::take(&to->alignment[0], from, bytes);
     case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES:

@@ -23,6 +23,7 @@ struct layout : cublasLtMatrixLayoutOpaque_t {
 struct preference : cublasLtMatmulPreferenceOpaque_t {
     std::uint64_t workspace;
     std::uint32_t alignment[4]; /* of A, B, C, D */
+    std::uint32_t reductions;   /* taken note of: this double has one way to add up */
 };
 
 inline const operation &of(cublasLtMatmulDesc_t d)

@@ -27,7 +27,7 @@ extern "C" cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
 
 extern "C" std::size_t cublasLtGetVersion(void)
 {
-    return CUBLAS_VERSION;
+    return gpusim::faulty("old_cublas") ? CUBLAS_VERSION - 100 : CUBLAS_VERSION;
 }
 
 extern "C" const char *cublasLtGetStatusName(cublasStatus_t status)

@@ -92,7 +92,7 @@ extern "C" cudaError_t cudaDriverGetVersion(int *version)
 
 extern "C" cudaError_t cudaRuntimeGetVersion(int *version)
 {
-    *version = CUDART_VERSION;
+    *version = gpusim::faulty("old_cudart") ? CUDART_VERSION - 10 : CUDART_VERSION;
     return cudaSuccess;
 }
 

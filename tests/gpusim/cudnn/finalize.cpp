@@ -44,7 +44,7 @@ cudnnStatus_t check_engine_descriptor(const descriptor &d)
 cudnnStatus_t check_plan(const descriptor &d)
 {
     GPUSIM_TRY(need_one(d, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG));
-    GPUSIM_TRY(need_one(d, CUDNN_ATTR_EXECUTION_PLAN_HANDLE));
+    if (!d.has(CUDNN_ATTR_EXECUTION_PLAN_HANDLE)) GPUSIM_TRY(need_one(d, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP));
     const descriptor &engine = engine_under(d);
     if (!engine_of(*graph_under(engine).operations, number_of(engine)).behaviour.empty())
         return refuse(CUDNN_STATUS_NOT_SUPPORTED_RUNTIME_PREREQUISITE_MISSING, "no compiler at run time");
@@ -110,7 +110,6 @@ cudnnStatus_t check(descriptor &d)
         return check_operation(d);
     case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR: {
         auto read = std::make_shared<graph>();
-        GPUSIM_TRY(need_one(d, CUDNN_ATTR_OPERATIONGRAPH_HANDLE));
         GPUSIM_TRY(read_graph(d, read.get()));
         d.operations = read;
         return CUDNN_STATUS_SUCCESS;
@@ -126,6 +125,8 @@ cudnnStatus_t check(descriptor &d)
         return check_plan(d);
     case CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR:
         return check_pack(d);
+    case CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR:
+        return need_one(d, CUDNN_ATTR_DEVICEPROP_HANDLE);
     default:
         misuse("cudnnBackendFinalize: the double knows no descriptor of type %d", static_cast<int>(d.type));
     }

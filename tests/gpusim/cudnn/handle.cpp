@@ -56,7 +56,7 @@ extern "C" cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t strea
 
 extern "C" std::size_t cudnnGetVersion(void)
 {
-    return CUDNN_VERSION;
+    return gpusim::faulty("old_cudnn") ? CUDNN_VERSION - 100 : CUDNN_VERSION;
 }
 
 extern "C" void cudnnGetLastErrorString(char *message, std::size_t size)
