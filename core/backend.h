@@ -136,7 +136,7 @@ typedef enum cairn_pool_kind {
 
 /* dst rows: floor((H + 2 pad - kernel) / stride) + 1, or ceil with ceil_mode, then less one if the last window would start in
  * the right padding (PyTorch's rule). Backward overwrites diff_src; max sends dy to the first maximum in row-major order of the window.
- * With relu_backward (max only), backward first does diff_dst *= (dst > 0) in place. May read src and dst; uses saved. */
+ * With relu_backward (max only), backward takes diff_dst * (dst > 0) for diff_dst, and may do so in place. May read src and dst; uses saved. */
 typedef struct cairn_pool2d_desc {
     cairn_pool_kind kind;
     cairn_shape src;

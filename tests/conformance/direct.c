@@ -19,11 +19,12 @@ static float *filled(uint32_t seed, double lo, double hi, int64_t count)
 
 /* ---- softmax_loss ---- */
 
-/* Some samples ignored, some logits equal, some labels' weights 0. */
+/* Once more samples than a GPU takes blocks for; some samples ignored, some logits equal, some labels' weights 0. */
 static void loss_case(uint32_t seed)
 {
     chance c = {.seed = seed};
-    int64_t batch = chance_between(&c, 1, 40), classes = chance_of(&c, 4) ? 1000 : chance_between(&c, 1, 30);
+    int64_t batch = seed == 1 ? 1100 : chance_between(&c, 1, 40),
+            classes = chance_of(&c, 4) ? 1000 : chance_between(&c, 1, 30);
     int64_t count = batch * classes;
     double reach = chance_of(&c, 4) ? 200 : 5; /* exp(200) overflows f32: the largest must come out first */
     float *logits = filled(seed, -reach, reach, count), *scale = filled(seed + 1, 0.01, 0.1, batch);
@@ -263,6 +264,38 @@ static void update(void)
     }
 }
 
+/* As many segments as a deep net has, and one longer than a GPU's block takes; with overflow the last is where it is. */
+static void update_of_many_segments(void)
+{
+    enum { MANY = 230, EACH = 16, LONG = 20011, ALL = MANY * EACH + LONG };
+    cairn_update_segment *segments = golden_alloc(MANY + 1, sizeof *segments);
+    float *gradients = filled(5, -1, 1, ALL), *want = filled(6, -1, 1, ALL), *got = filled(6, -1, 1, ALL);
+    for (int i = 0; i < MANY; i++)
+        segments[i] =
+            (cairn_update_segment){.offset = i * EACH, .count = 1 + i % EACH, .weight_decay = 0.001f * (float)i};
+    segments[MANY] = (cairn_update_segment){.offset = MANY * EACH, .count = LONG, .weight_decay = 0.5f};
+    for (int overflow = 0; overflow < 2; overflow++) {
+        cairn_update_state want_state = {.loss_scale = 4}, got_state = want_state;
+        cairn_update args = {
+            .lr = 0.1f, .gradients = gradients, .dynamic_scale = true, .segments = segments, .segment_count = MANY + 1};
+        if (overflow) gradients[ALL - 1] = INFINITY;
+        args.weights = want;
+        args.state = &want_state;
+        CHECK_OK(direct_update(pair.ref, &args, ALL));
+        args.weights = got;
+        args.state = &got_state;
+        CHECK_OK(direct_update(pair.tested, &args, ALL));
+        CHECK_INT(memcmp(&want_state, &got_state, sizeof got_state), 0);
+        CHECK_INT(got_state.skipped, overflow);
+        double error = relative_l2(got, want, ALL);
+        if (!(error <= 2e-7)) TEST_FAIL("overflow %d: off by %.3g", overflow, error);
+    }
+    free(segments);
+    free(gradients);
+    free(want);
+    free(got);
+}
+
 /* ---- reorder ---- */
 
 /* There and back again through the layout a convolution likes for its weights, source and output, bit for bit. */
@@ -313,6 +346,7 @@ int main(int argc, char **argv)
         RUN(augment);
         RUN(update);
         RUN(update_with_state);
+        RUN(update_of_many_segments);
         RUN(reorder);
         conformance_close(&pair);
     }

@@ -105,6 +105,27 @@ static void adaptive_pool_corners(void)
     }
 }
 
+/* Windows of more elements than a byte counts, global ones among them. */
+static void pool2d_of_large_windows(void)
+{
+    for (int kind = CAIRN_POOL_MAX; kind <= CAIRN_POOL_AVERAGE; kind++)
+        for (int64_t kernel = 15; kernel <= 17; kernel++) {
+            operation op = {.kind = OPERATION_POOL2D,
+                            .desc.pool2d = {.kind = (cairn_pool_kind)kind,
+                                            .src = cairn_shape_make(4, 2, 9, 23, 17),
+                                            .kernel_h = kernel,
+                                            .kernel_w = 17,
+                                            .stride_h = 3,
+                                            .stride_w = 1,
+                                            .out_h = (23 - kernel) / 3 + 1,
+                                            .out_w = 1,
+                                            .relu_backward = kind == CAIRN_POOL_MAX && kernel == 16,
+                                            .train = true},
+                            .blocked_source = true};
+            check_holds(&op, tight);
+        }
+}
+
 static void relu_of_random_shape(void)
 {
     CHECK_HOLDS_FOR(OPERATION_RELU, RANDOM_CASES, 0);
@@ -113,6 +134,12 @@ static void relu_of_random_shape(void)
 static void lrn_of_random_shape(void)
 {
     CHECK_HOLDS_FOR(OPERATION_LRN, RANDOM_CASES, tight);
+}
+
+/* Where the device has LRN and max-pool as one, it is what the operations one by one are. */
+static void lrn_pool_of_random_shape(void)
+{
+    if (pair.tested->backend->plan_lrn_pool) CHECK_HOLDS_FOR(OPERATION_LRN_POOL, RANDOM_CASES, tight);
 }
 
 static void lrn_window_over_all_channels(void)
@@ -125,6 +152,33 @@ static void lrn_window_over_all_channels(void)
     op.desc.lrn.src = cairn_shape_make(4, 2, 16, 3, 3);
     op.blocked_source = true;
     check_holds(&op, tight);
+}
+
+/* More channels than a GPU's warp has in hand, and numbers of them that leave a rest. */
+static void lrn_of_many_channels(void)
+{
+    static const int64_t channels[] = {128, 129, 192, 250, 256, 384, 515};
+    for (int i = 0; i < 7; i++) {
+        operation op = {.kind = OPERATION_LRN,
+                        .desc.lrn = {.src = cairn_shape_make(4, 2, channels[i], 3, 2),
+                                     .size = 5,
+                                     .alpha = 2,
+                                     .beta = 0.75f,
+                                     .k = 1,
+                                     .train = true},
+                        .blocked_source = true};
+        check_holds(&op, tight);
+        if (!pair.tested->backend->plan_lrn_pool) continue;
+        operation pooled = {
+            .kind = OPERATION_LRN_POOL,
+            .desc.lrn_pool =
+                {.lrn = op.desc.lrn,
+                 .pool = {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .out_h = 4, .out_w = 3},
+                 .relu = i % 2},
+            .blocked_source = true};
+        pooled.desc.lrn_pool.lrn.src = cairn_shape_make(4, 2, channels[i], 9, 7);
+        check_holds(&pooled, tight);
+    }
 }
 
 static void dropout_of_random_shape(void)
@@ -164,6 +218,21 @@ static void batchnorm_of_random_shape(void)
     CHECK_HOLDS_FOR(OPERATION_BATCHNORM, RANDOM_CASES, 2e-5); /* gradients are small differences of large sums */
 }
 
+/* Sums over many rows, and over more channels than a block of a GPU takes. */
+static void batchnorm_of_many_rows(void)
+{
+    static const int64_t channels[] = {3, 64, 300};
+    for (int i = 0; i < 3; i++) {
+        operation op = {.kind = OPERATION_BATCHNORM,
+                        .desc.batchnorm = {.src = cairn_shape_make(4, 7, channels[i], 20, 20),
+                                           .eps = 1e-5f,
+                                           .momentum = 0.1f,
+                                           .train = true},
+                        .accumulate = i == 1};
+        check_holds(&op, 2e-5);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const tested backends = tested_against_ref(argc, argv);
@@ -179,12 +248,16 @@ int main(int argc, char **argv)
         RUN(linear_of_random_shape);
         RUN(pool2d_of_random_shape);
         RUN(adaptive_pool_corners);
+        RUN(pool2d_of_large_windows);
         RUN(relu_of_random_shape);
         RUN(lrn_of_random_shape);
         RUN(lrn_window_over_all_channels);
+        RUN(lrn_pool_of_random_shape);
+        RUN(lrn_of_many_channels);
         RUN(dropout_of_random_shape);
         RUN(dropout_masks_are_the_same_bits);
         RUN(batchnorm_of_random_shape);
+        RUN(batchnorm_of_many_rows);
         conformance_close(&pair);
         if (conformance_open(backends.name[i], &(cairn_device_options){.deterministic = true}, &pair) != CAIRN_OK) {
             TEST_FAIL("%s", cairn_error_last()->message);

@@ -24,6 +24,7 @@ typedef enum operation_kind {
     OPERATION_LRN,
     OPERATION_DROPOUT,
     OPERATION_BATCHNORM,
+    OPERATION_LRN_POOL, /* on a device without one: one_by_one.h */
 } operation_kind;
 
 /* The members of cairn_operands that are tensors. */
@@ -51,6 +52,7 @@ typedef struct operation {
         cairn_lrn_desc lrn;
         cairn_dropout_desc dropout;
         cairn_batchnorm_desc batchnorm;
+        cairn_lrn_pool_desc lrn_pool; /* src, dtype and train of lrn are the pool's too */
     } desc;
     bool evaluate;       /* run an evaluating forward and no backward, though the plan may be able to train */
     bool accumulate;     /* backward adds to what `value` holds for diff_weights and diff_bias */

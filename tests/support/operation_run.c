@@ -2,6 +2,7 @@
 #include "core/tensor.h"
 #include "tests/support/golden.h"
 #include "tests/support/guarded.h"
+#include "tests/support/one_by_one.h"
 #include "tests/support/operation.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,17 @@ typedef struct run {
     guarded memory[OPERANDS], saved, workspace;
     const guarded *place[OPERANDS]; /* where an operand lies: its own memory, or another's when in place */
 } run;
+
+static cairn_status plan_lrn_pool(cairn_device *device, cairn_lrn_pool_desc desc, const cairn_layout *src_layout,
+                                  cairn_plan **out)
+{
+    desc.lrn.src_layout = desc.pool.src_layout = src_layout;
+    desc.pool.src = desc.lrn.src;
+    desc.pool.dtype = desc.lrn.dtype;
+    desc.pool.train = desc.lrn.train;
+    if (device->backend->plan_lrn_pool) return device->backend->plan_lrn_pool(device, &desc, out);
+    return one_by_one_plan_lrn_pool(device, &desc, out);
+}
 
 static cairn_status plan_with(cairn_device *device, operation op, const cairn_layout *src_layout, cairn_plan **out)
 {
@@ -32,6 +44,8 @@ static cairn_status plan_with(cairn_device *device, operation op, const cairn_la
         return PLAN(dropout);
     case OPERATION_BATCHNORM:
         return PLAN(batchnorm);
+    case OPERATION_LRN_POOL:
+        return plan_lrn_pool(device, op.desc.lrn_pool, src_layout, out);
     default:
         return PLAN(conv2d);
     }

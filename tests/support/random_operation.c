@@ -99,6 +99,19 @@ static cairn_lrn_desc draw_lrn(chance *c)
                             .train = !chance_of(c, 5)};
 }
 
+/* LRN over the 5 channels of the networks, and a max-pool. */
+static cairn_lrn_pool_desc draw_lrn_pool(chance *c)
+{
+    cairn_lrn_pool_desc d = {.lrn = draw_lrn(c), .relu = chance_of(c, 2)};
+    d.lrn.size = 5;
+    do
+        d.pool = draw_pool2d(c);
+    while (d.pool.kind != CAIRN_POOL_MAX);
+    d.lrn.src = d.pool.src;
+    d.pool.relu_backward = false;
+    return d;
+}
+
 static cairn_shape draw_any_shape(chance *c)
 {
     if (chance_of(c, 2)) return draw_images(c);
@@ -160,6 +173,9 @@ void random_operation(operation_kind kind, uint32_t seed, operation *op)
         break;
     case OPERATION_BATCHNORM:
         op->desc.batchnorm = draw_batchnorm(&c);
+        break;
+    case OPERATION_LRN_POOL:
+        op->desc.lrn_pool = draw_lrn_pool(&c);
         break;
     }
     op->in_place = (kind == OPERATION_RELU || kind == OPERATION_DROPOUT) && chance_of(&c, 3);
