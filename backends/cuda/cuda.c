@@ -18,6 +18,7 @@ static cairn_status start(cairn_cuda *cuda)
     CAIRN_TRY(cairn_cuda_enter(cuda));
     CUDA_TRY(cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
     CUDA_TRY(cudaStreamCreateWithFlags(&cuda->copy, cudaStreamNonBlocking));
+    CUDA_TRY(cudaMalloc(&cuda->scratch, CAIRN_CUDA_SCRATCH));
     CUDA_TRY(cudaHostAlloc(&cuda->stage, CAIRN_CUDA_STAGE, cudaHostAllocDefault));
     CUBLAS_TRY(cublasLtCreate(&cuda->blas));
     CUDNN_TRY(cudnnCreate(&cuda->dnn));
@@ -43,6 +44,7 @@ static void device_close(cairn_device *device)
     cairn_cuda_enter(cuda);
     if (cuda->dnn) cudnnDestroy(cuda->dnn);
     if (cuda->blas) cublasLtDestroy(cuda->blas);
+    if (cuda->scratch) cudaFree(cuda->scratch);
     if (cuda->stage) cudaFreeHost(cuda->stage);
     if (cuda->copy) cudaStreamDestroy(cuda->copy);
     if (cuda->compute) cudaStreamDestroy(cuda->compute);

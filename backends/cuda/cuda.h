@@ -24,6 +24,8 @@
 
 #define CAIRN_CUDA_ALIGNMENT 256 /* bytes; of every part of a workspace, as cudaMalloc's */
 
+#define CAIRN_CUDA_SCRATCH ((size_t)16 << 10)
+
 typedef struct cairn_cuda {
     cairn_device base;
     int ordinal; /* what cudaSetDevice takes */
@@ -33,6 +35,8 @@ typedef struct cairn_cuda {
     cublasLtHandle_t blas;
     cudnnHandle_t dnn; /* on the compute stream */
     cairn_layout_table layouts;
+    void *
+        scratch; /* on the device, CAIRN_CUDA_SCRATCH bytes: for operations without a plan, one after the other on the compute stream */
     void *stage; /* pinned, CAIRN_CUDA_STAGE bytes; see upload in memory.c */
 } cairn_cuda;
 

@@ -25,7 +25,7 @@ template <class T> __device__ __forceinline__ void dropout(const cairn_dropout_a
     bool whole = left >= N && aligned(a.src) && aligned(a.dst);
     float x[N];
     philox drawn;
-    drawn.block = UINT64_MAX; /* none: a stream has fewer than 2^64 / 4 */
+    philox_draw(a.stream, (a.first + dropout_position(a, first)) / 4, drawn);
     load((const T *)a.src + first, left, whole, x);
 #pragma unroll
     for (int i = 0; i < N; i++) {
