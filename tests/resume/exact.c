@@ -32,14 +32,21 @@ typedef struct recipe {
     bool class_weights;
     int threads;
     int step; /* cuts tried: every step-th */
+    cairn_precision precision;
 } recipe;
 
 static const recipe recipes[] = {
-    {"cpu-adamw-dropout", "cpu", "lenet", "", CAIRN_UPDATE_ADAMW, 0.3f, 0, CAIRN_AUGMENT_CROP, false, 1, 1},
-    {"cpu-sgd-slices", "cpu", "lenet", "", CAIRN_UPDATE_SGD, 0.3f, 2, CAIRN_AUGMENT_RRC, true, 1, 1},
-    {"ref-adam-slices", "ref", "lenet", "", CAIRN_UPDATE_ADAM, 0.3f, 4, CAIRN_AUGMENT_CROP, false, 1, 3},
-    {"cpu-alexnet", "cpu", "alexnet", "owt", CAIRN_UPDATE_SGD, -1, 4, CAIRN_AUGMENT_CROP, false, 1, 3},
-    {"cpu-alexnet-paper", "cpu", "alexnet", "paper", CAIRN_UPDATE_ADAMW, -1, 0, CAIRN_AUGMENT_NONE, false, 1, 5},
+    {"cpu-adamw-dropout", "cpu", "lenet", "", CAIRN_UPDATE_ADAMW, 0.3f, 0, CAIRN_AUGMENT_CROP, false, 1, 1,
+     CAIRN_PRECISION_AUTO},
+    {"cpu-sgd-slices", "cpu", "lenet", "", CAIRN_UPDATE_SGD, 0.3f, 2, CAIRN_AUGMENT_RRC, true, 1, 1,
+     CAIRN_PRECISION_AUTO},
+    {"ref-adam-slices", "ref", "lenet", "", CAIRN_UPDATE_ADAM, 0.3f, 4, CAIRN_AUGMENT_CROP, false, 1, 3,
+     CAIRN_PRECISION_AUTO},
+    {"cpu-alexnet", "cpu", "alexnet", "owt", CAIRN_UPDATE_SGD, -1, 4, CAIRN_AUGMENT_CROP, false, 1, 3,
+     CAIRN_PRECISION_AUTO},
+    {"cpu-alexnet-paper", "cpu", "alexnet", "paper", CAIRN_UPDATE_ADAMW, -1, 0, CAIRN_AUGMENT_NONE, false, 1, 5,
+     CAIRN_PRECISION_AUTO},
+    {"ref-fp16", "ref", "lenet", "", CAIRN_UPDATE_SGD, 0.3f, 4, CAIRN_AUGMENT_CROP, false, 1, 3, CAIRN_PRECISION_FP16},
 };
 
 static cairn_status path_of(const char *run, const char *file, char path[SCRATCH_SIZE])
@@ -73,6 +80,7 @@ static cairn_status train(const recipe *r, const char *run, const char *resume, 
     o.augment = r->augment;
     o.class_weights = r->class_weights;
     o.loader_threads = threads;
+    o.precision = r->precision;
     o.stop_requested = stop;
     o.stop_context = &s;
     cairn_status status = cairn_train(&o, NULL);
