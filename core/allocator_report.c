@@ -153,10 +153,10 @@ static json_t *block_json(const allocator_block *block)
 static json_t *chunk_json(const allocator_chunk *chunk)
 {
     char address[32];
+    snprintf(address, sizeof address, "%p", (void *)chunk->first->address);
     json_t *blocks = json_array();
     for (const allocator_block *block = chunk->first; block; block = block->after)
         if (!append(blocks, block_json(block))) return NULL;
-    snprintf(address, sizeof address, "%p", (void *)chunk->first->address);
     return json_pack("{s:s, s:o, s:b, s:o}", "address", address, "bytes", number(chunk->bytes), "shared", chunk->shared,
                      "blocks", blocks);
 }

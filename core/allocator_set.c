@@ -24,7 +24,7 @@ static size_t position(const allocator_set *set, const allocator_block *block)
 void allocator_set_add(allocator_set *set, allocator_block *block)
 {
     size_t at = position(set, block);
-    memmove(set->block + at + 1, set->block + at, (set->count - at) * sizeof *set->block);
+    memmove(set->block + at + 1, set->block + at, (set->count - at) * sizeof(allocator_block *));
     set->block[at] = block;
     set->count++;
 }
@@ -33,7 +33,7 @@ void allocator_set_remove(allocator_set *set, const allocator_block *block)
 {
     size_t at = position(set, block);
     set->count--;
-    memmove(set->block + at, set->block + at + 1, (set->count - at) * sizeof *set->block);
+    memmove(set->block + at, set->block + at + 1, (set->count - at) * sizeof(allocator_block *));
 }
 
 allocator_block *allocator_set_find(const allocator_set *by_address, const void *address)

@@ -120,8 +120,8 @@ bool allocator_wait_oldest(cairn_allocator *a);
 
 /* ---- allocator_report.c ---- */
 
-/* Adds to (or, with `held` false, subtracts from) what `holder` holds. */
-void allocator_account(cairn_allocator *a, const char *holder, size_t bytes, bool held);
+/* Adds to (or, with `held` false, subtracts from) what the holder of that name holds. */
+void allocator_account(cairn_allocator *a, const char *name, size_t bytes, bool held);
 
 cairn_status allocator_out_of_memory(const cairn_allocator *a, size_t bytes, const char *holder, bool limited);
 

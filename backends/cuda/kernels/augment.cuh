@@ -2,8 +2,8 @@
 #ifndef CAIRN_CUDA_KERNELS_AUGMENT_CUH
 #define CAIRN_CUDA_KERNELS_AUGMENT_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 /* Reads 3 bytes and writes a pixel of `channels` (or 3) elements: neighbouring threads have neighbouring pixels. */
 template <class T> __device__ __forceinline__ void augment(const cairn_crop_args &a)

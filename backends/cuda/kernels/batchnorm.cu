@@ -1,6 +1,6 @@
 /* batchnorm.cu - launchers of batchnorm.cuh. */
-#include "batchnorm.cuh"
-#include "launcher.cuh"
+#include "backends/cuda/kernels/batchnorm.cuh"
+#include "backends/cuda/kernels/launcher.cuh"
 
 /* First and last kernels: all rows. Second: the partial sums. */
 static cudaError_t launch_rows(kernel_of<cairn_batchnorm_args> kernel, const cairn_batchnorm_args *args,

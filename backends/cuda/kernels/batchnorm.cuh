@@ -2,7 +2,7 @@
 #ifndef CAIRN_CUDA_KERNELS_BATCHNORM_CUH
 #define CAIRN_CUDA_KERNELS_BATCHNORM_CUH
 
-#include "columns.cuh"
+#include "backends/cuda/kernels/columns.cuh"
 
 /* to = from[channel]... for this thread's channels. */
 template <int N> __device__ __forceinline__ void batchnorm_row(const float *from, const column_place &p, float (&to)[N])

@@ -2,7 +2,7 @@
 #ifndef CAIRN_CUDA_KERNELS_BIAS_CUH
 #define CAIRN_CUDA_KERNELS_BIAS_CUH
 
-#include "columns.cuh"
+#include "backends/cuda/kernels/columns.cuh"
 
 /* Moves src and dst once, in order, and the bias from the cache. */
 template <class T> __device__ __forceinline__ void bias(const cairn_bias_args &a)

@@ -6,8 +6,8 @@
 #ifndef CAIRN_CUDA_KERNELS_COLUMNS_CUH
 #define CAIRN_CUDA_KERNELS_COLUMNS_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 /* What a thread of the first launch works on: `channel` up to WIDTH<T> channels on, rows first, first + step, ... */
 struct column_place {

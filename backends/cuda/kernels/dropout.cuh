@@ -2,9 +2,9 @@
 #ifndef CAIRN_CUDA_KERNELS_DROPOUT_CUH
 #define CAIRN_CUDA_KERNELS_DROPOUT_CUH
 
-#include "args.h"
-#include "number.cuh"
-#include "philox.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
+#include "backends/cuda/kernels/philox.cuh"
 
 /* Position of the element at `at` in plain order: of a sample, [pixel][channel] in memory is [channel][pixel] there. */
 __device__ __forceinline__ uint64_t dropout_position(const cairn_dropout_args &a, int64_t at)

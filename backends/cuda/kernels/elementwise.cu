@@ -1,8 +1,8 @@
 /* elementwise.cu - launchers of elementwise.cuh, bias.cuh and dropout.cuh. */
-#include "bias.cuh"
-#include "dropout.cuh"
-#include "elementwise.cuh"
-#include "launcher.cuh"
+#include "backends/cuda/kernels/bias.cuh"
+#include "backends/cuda/kernels/dropout.cuh"
+#include "backends/cuda/kernels/elementwise.cuh"
+#include "backends/cuda/kernels/launcher.cuh"
 
 cudaError_t cairn_launch_relu(const cairn_relu_args *args, cairn_dtype dtype, cudaStream_t stream)
 {

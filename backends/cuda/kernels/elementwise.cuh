@@ -2,8 +2,8 @@
 #ifndef CAIRN_CUDA_KERNELS_ELEMENTWISE_CUH
 #define CAIRN_CUDA_KERNELS_ELEMENTWISE_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 /* Moves 2 arrays (3 with a mask), each once, in the order they lie: consecutive threads take consecutive 16 bytes. */
 template <class T> __device__ __forceinline__ void relu(const cairn_relu_args &a)

@@ -3,7 +3,7 @@
 #define CAIRN_CUDA_KERNELS_LAUNCHER_CUH
 
 #include "backends/cuda/kernels/launch.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/number.cuh"
 
 /* The kernel's versions for the three element types, for kernel_for. */
 #define CAIRN_KERNELS(name) cairn_##name##_f32, cairn_##name##_f16, cairn_##name##_bf16

@@ -1,7 +1,7 @@
 /* lrn.cu - launchers of lrn.cuh and lrn_pool.cuh. */
-#include "launcher.cuh"
-#include "lrn.cuh"
-#include "lrn_pool.cuh"
+#include "backends/cuda/kernels/launcher.cuh"
+#include "backends/cuda/kernels/lrn.cuh"
+#include "backends/cuda/kernels/lrn_pool.cuh"
 
 /* Threads of the warps that take so many pixels, see lrn_place_of. */
 static int64_t lrn_threads(int64_t pixels, int64_t channels, cairn_dtype dtype)

@@ -3,7 +3,7 @@
 #ifndef CAIRN_CUDA_KERNELS_LRN_CUH
 #define CAIRN_CUDA_KERNELS_LRN_CUH
 
-#include "lrn_warp.cuh"
+#include "backends/cuda/kernels/lrn_warp.cuh"
 
 /* Moves src and dst once. */
 template <class T> __device__ __forceinline__ void lrn(const cairn_lrn_args &a)

@@ -2,8 +2,8 @@
 #ifndef CAIRN_CUDA_KERNELS_LRN_POOL_CUH
 #define CAIRN_CUDA_KERNELS_LRN_POOL_CUH
 
-#include "lrn_warp.cuh"
-#include "pool_window.cuh"
+#include "backends/cuda/kernels/lrn_warp.cuh"
+#include "backends/cuda/kernels/pool_window.cuh"
 
 /* The best of a row of a window so far: its value, and column in the window. */
 template <int N> struct lrn_pool_row {

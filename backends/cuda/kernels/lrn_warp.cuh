@@ -10,8 +10,8 @@
 #ifndef CAIRN_CUDA_KERNELS_LRN_WARP_CUH
 #define CAIRN_CUDA_KERNELS_LRN_WARP_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 #define CAIRN_LRN_REACH  2  /* channels to either side that a window of 5 takes in */
 #define CAIRN_LRN_SHARED 30 /* lanes that write, of the 32 of a warp that shares a pixel */

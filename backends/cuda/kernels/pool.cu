@@ -1,6 +1,6 @@
 /* pool.cu - launchers of pool.cuh. */
-#include "launcher.cuh"
-#include "pool.cuh"
+#include "backends/cuda/kernels/launcher.cuh"
+#include "backends/cuda/kernels/pool.cuh"
 
 /* A thread for each pack of channels of a plane of so many pixels. */
 static cudaError_t launch_pixels(kernel_of<cairn_pool_args> kernel, const cairn_pool_args *args, int height, int width,

@@ -3,7 +3,7 @@
 #ifndef CAIRN_CUDA_KERNELS_POOL_CUH
 #define CAIRN_CUDA_KERNELS_POOL_CUH
 
-#include "pool_window.cuh"
+#include "backends/cuda/kernels/pool_window.cuh"
 
 /* Reads src once (windows that overlap find it in the cache), writes dst and, to train, a byte (two for wide windows) of winner for each
  * of its elements. Neighbouring threads have neighbouring channels. */

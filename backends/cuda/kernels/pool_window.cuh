@@ -2,8 +2,8 @@
 #ifndef CAIRN_CUDA_KERNELS_POOL_WINDOW_CUH
 #define CAIRN_CUDA_KERNELS_POOL_WINDOW_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 /* A pixel of a (batch, height, width, channels) tensor, and the first channel of a pack. */
 struct pool_place {

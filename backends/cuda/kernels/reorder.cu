@@ -1,7 +1,7 @@
 /* reorder.cu - launchers of transpose.cuh and augment.cuh: what brings numbers into the layout a net computes in. */
-#include "augment.cuh"
-#include "launcher.cuh"
-#include "transpose.cuh"
+#include "backends/cuda/kernels/augment.cuh"
+#include "backends/cuda/kernels/launcher.cuh"
+#include "backends/cuda/kernels/transpose.cuh"
 
 cudaError_t cairn_launch_augment(const cairn_crop_args *args, cairn_dtype dtype, cudaStream_t stream)
 {

@@ -1,6 +1,6 @@
 /* softmax.cu - launcher of softmax.cuh. */
-#include "launcher.cuh"
-#include "softmax.cuh"
+#include "backends/cuda/kernels/launcher.cuh"
+#include "backends/cuda/kernels/softmax.cuh"
 
 cudaError_t cairn_launch_softmax_loss(const cairn_softmax_args *args, cudaStream_t stream)
 {

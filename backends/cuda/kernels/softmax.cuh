@@ -2,8 +2,8 @@
 #ifndef CAIRN_CUDA_KERNELS_SOFTMAX_CUH
 #define CAIRN_CUDA_KERNELS_SOFTMAX_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 /* Combines a number of each thread of the block, in a fixed order, and gives the result to all. */
 template <class Combine> __device__ __forceinline__ float block_combine(float v, Combine combine)

@@ -3,8 +3,8 @@
 #ifndef CAIRN_CUDA_KERNELS_TRANSPOSE_CUH
 #define CAIRN_CUDA_KERNELS_TRANSPOSE_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 #define CAIRN_TILE 32
 

@@ -1,6 +1,6 @@
 /* update.cu - launchers of update.cuh. */
-#include "launcher.cuh"
-#include "update.cuh"
+#include "backends/cuda/kernels/launcher.cuh"
+#include "backends/cuda/kernels/update.cuh"
 
 cudaError_t cairn_launch_update_scan(const cairn_update_args *args, int32_t blocks, cudaStream_t stream)
 {

@@ -7,8 +7,8 @@
 #ifndef CAIRN_CUDA_KERNELS_UPDATE_CUH
 #define CAIRN_CUDA_KERNELS_UPDATE_CUH
 
-#include "args.h"
-#include "number.cuh"
+#include "backends/cuda/kernels/args.h"
+#include "backends/cuda/kernels/number.cuh"
 
 #define CAIRN_UPDATE_MARK 0x40000000 /* in state->reserved: some gradient was not finite */
 
