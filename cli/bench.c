@@ -16,9 +16,10 @@ typedef struct measurement {
     double step, forward, backward, update;
     double images_per_second, gflops;
     double peak_before, peak_after, peak_share;
-    double first_update; /* seconds from the start of the program */
-    int64_t resident, peak_resident;
-    float loss[FIRST_LOSSES]; /* of the first updates */
+    double first_update;               /* seconds from the start of the program */
+    int64_t resident, peak_resident;   /* of the process */
+    int64_t device_bytes, device_peak; /* see cairn_device_footprint */
+    float loss[FIRST_LOSSES];          /* of the first updates */
     int losses;
 } measurement;
 
@@ -84,6 +85,7 @@ static cairn_status measure(const cli_options *options, cairn_device *device, cl
     m->peak_after = device->backend->peak_gflops(device, cairn_precision_dtype(m->precision));
     m->resident = cairn_os_resident_bytes();
     m->peak_resident = cairn_os_peak_resident_bytes();
+    cairn_device_footprint(device, &m->device_bytes, &m->device_peak);
     m->images_per_second = 1e3 * (double)cli_synthetic_batch(synthetic) / m->step;
     m->gflops = cli_synthetic_flops(synthetic) / (m->step * 1e-3) * 1e-9;
     double peak = 0.5 * (m->peak_before + m->peak_after);
@@ -115,8 +117,8 @@ static cairn_status print_text(const measurement *m, const cli_terminal *termina
     if (m->peak_share > 0)
         printf("FMA peak      %.0f GFLOP/s before, %.0f after; the step reaches %.0f %% of it\n", m->peak_before,
                m->peak_after, 100 * m->peak_share);
-    printf("memory        %s resident, %s at most\n", cairn_format_bytes((double)m->resident, now, sizeof now),
-           cairn_format_bytes((double)m->peak_resident, most, sizeof most));
+    printf("memory        %s, %s at most\n", cairn_format_bytes((double)m->device_bytes, now, sizeof now),
+           cairn_format_bytes((double)m->device_peak, most, sizeof most));
     printf("first update  done %.2f s after the start of the program\n", m->first_update);
     return status;
 }
@@ -137,6 +139,8 @@ static cairn_status print_json(const cli_options *options, const cairn_device *d
     json_object_set_new(root, "peak_share", cli_json_real(m->peak_share, 4));
     json_object_set_new(root, "resident_bytes", json_integer(m->resident));
     json_object_set_new(root, "peak_resident_bytes", json_integer(m->peak_resident));
+    json_object_set_new(root, "device_bytes", json_integer(m->device_bytes));
+    json_object_set_new(root, "peak_device_bytes", json_integer(m->device_peak));
     json_object_set_new(root, "first_update_seconds", cli_json_real(m->first_update, 3));
     json_t *losses = json_array();
     for (int i = 0; i < m->losses; i++)

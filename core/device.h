@@ -32,7 +32,8 @@ typedef struct cairn_device_options {
     int threads;        /* compute threads of a CPU device; 0 takes every processor the process may use */
     bool deterministic; /* fix algorithms by shape instead of by timing */
     bool direct; /* convolve by direct sums only: slower than Winograd, and some ten times closer to exact sums */
-    bool tf32;   /* f32 matrix products may round their inputs to TF32's 10 bits; false in an opened device that has no such */
+    bool
+        tf32; /* f32 matrix products may round their inputs to TF32's 10 bits; false in an opened device that has no such */
     bool library_kernels; /* CUDA: pooling, activation, LRN and softmax by cuDNN instead of our own kernels */
     const char *cache;    /* folder where measured plans are remembered; NULL for none */
     size_t memory_limit;  /* bytes taken from the device at most; 0 for no limit */
@@ -60,6 +61,10 @@ int cairn_device_threads(const cairn_device *device);              /* compute th
 cairn_status cairn_device_alloc(cairn_device *device, size_t bytes, const char *holder, void **out);
 void cairn_device_free(cairn_device *device, void *memory, size_t bytes, const char *holder);
 cairn_memory_stats cairn_device_memory(const cairn_device *device);
+
+/* What a run takes up where it computes, now and at most: bytes taken from a device whose memory is its own (cuda), else resident bytes of
+ * the process. */
+void cairn_device_footprint(const cairn_device *device, int64_t *now, int64_t *peak);
 
 /* The largest request of at most `bytes` that would succeed now, found to bytes / 64 by trying. For advice after a failure. */
 size_t cairn_device_memory_available(cairn_device *device, size_t bytes);

@@ -1,6 +1,7 @@
 #include "core/device_memory.h"
 #include "core/allocator.h"
 #include "core/atomic_file.h"
+#include "core/os.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +156,14 @@ cairn_status cairn_queue_use(cairn_device *device, cairn_queue queue, void *memo
 }
 
 /* ---- what is told ---- */
+
+void cairn_device_footprint(const cairn_device *device, int64_t *now, int64_t *peak)
+{
+    const bool own = device->backend->host_alloc != NULL; /* else the host's memory is the device's */
+    const cairn_memory_stats stats = cairn_device_memory(device);
+    *now = own ? (int64_t)stats.taken : cairn_os_resident_bytes();
+    *peak = own ? (int64_t)stats.taken_peak : cairn_os_peak_resident_bytes();
+}
 
 cairn_memory_stats cairn_device_memory(const cairn_device *device)
 {

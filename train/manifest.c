@@ -54,14 +54,15 @@ static json_t *model_json(const trainer *t)
 static json_t *result_json(const trainer *t, bool finished, cairn_status status, const char *message)
 {
     const cairn_train_result *r = t->result;
-    json_t *result =
-        json_pack("{s:s, s:o, s:I, s:I, s:f, s:f, s:f, s:I}", "status",
-                  !finished            ? "running"
-                  : status == CAIRN_OK ? "finished"
-                                       : cairn_status_name(status),
-                  "message", text_json(message), "epochs", (json_int_t)t->state.epoch, "updates",
-                  (json_int_t)t->state.update, "train_loss", r->train_loss, "images_per_second", r->images_per_second,
-                  "seconds", r->seconds, "peak_memory", (json_int_t)cairn_os_peak_resident_bytes());
+    int64_t memory, peak;
+    cairn_device_footprint(t->options.device, &memory, &peak);
+    json_t *result = json_pack("{s:s, s:o, s:I, s:I, s:f, s:f, s:f, s:I}", "status",
+                               !finished            ? "running"
+                               : status == CAIRN_OK ? "finished"
+                                                    : cairn_status_name(status),
+                               "message", text_json(message), "epochs", (json_int_t)t->state.epoch, "updates",
+                               (json_int_t)t->state.update, "train_loss", r->train_loss, "images_per_second",
+                               r->images_per_second, "seconds", r->seconds, "peak_memory", (json_int_t)peak);
     if (result && t->state.best_epoch > 0)
         json_object_set_new(result, "best",
                             json_pack("{s:I, s:f, s:f}", "epoch", (json_int_t)t->state.best_epoch, "top1",

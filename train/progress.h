@@ -23,7 +23,7 @@ typedef struct cairn_progress {
     double images_per_second;
     double waiting;              /* share of the time since the last report spent waiting for data, 0..1 */
     double eta;                  /* seconds to the end of the run, negative while unknown */
-    int64_t memory, memory_peak; /* resident bytes of the process */
+    int64_t memory, memory_peak; /* bytes, see cairn_device_footprint */
     size_t device_memory;        /* bytes held on the device */
     const char *device;          /* its name, see cairn_device_name */
     const char *precision;       /* "fp32"; NULL: not told */

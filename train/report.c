@@ -62,8 +62,7 @@ static void read_memory(trainer *t)
 {
     double now = cairn_os_seconds();
     if (t->memory > 0 && now - t->memory_read < memory_interval) return;
-    t->memory = cairn_os_resident_bytes();
-    t->memory_peak = cairn_os_peak_resident_bytes();
+    cairn_device_footprint(t->options.device, &t->memory, &t->memory_peak);
     t->memory_read = now;
 }
 
