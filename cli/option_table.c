@@ -101,7 +101,7 @@ const cli_option cli_option_table[OPTION_COUNT] = {
         .initial = "", .unwritten = true),
 
     [OPTION_DEVICE] = TEXT(ON_DEVICE, device, "device", "NAME",
-        "cpu (oneDNN), ref (plain C, slow, the textbook) or auto", .initial = "auto"),
+        "cuda, cuda:N or cuda:UUID (an NVIDIA GPU), cpu (oneDNN), ref (plain C, slow, the textbook) or auto: the GPU where there is one, else the CPU", .initial = "auto"),
     [OPTION_THREADS] = NUMBER(INTEGER, ON_DEVICE, device, "threads", "N", 1, 4096, "compute threads; auto is one a processor",
         WORD("auto", 0), .initial = "auto"),
     [OPTION_DETERMINISTIC] = FLAG(ON_DEVICE, device, "deterministic", "choose algorithms by shape, not by timing"),
