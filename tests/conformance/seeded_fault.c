@@ -254,7 +254,7 @@ static void missing_relu_mask(void)
     faulty.plan_conv2d = unmasked_conv2d;
     faulty.plan_pool2d = unmasked_pool2d;
     check_caught(&faulty, grouped_conv2d(), "diff_dst is off by");
-    check_caught(&faulty, pool, "diff_dst is off by");
+    check_caught(&faulty, pool, "diff_src is off by");
 }
 
 /* With the paper's alpha of 1e-4 the fault is a matter of the fifth digit. */
