@@ -30,7 +30,13 @@
  * Descriptors read back: ENGINEHEUR_RESULTS (engine configurations), ENGINECFG_ENGINE, ENGINE_NUMERICAL_NOTE, ENGINE_BEHAVIOR_NOTE,
  * ENGINE_GLOBAL_INDEX, OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, EXECUTION_PLAN_WORKSPACE_SIZE
  *
- * cuDNN's classic calls for pooling, activation, LRN and softmax (--kernels cudnn) are listed beside their use, in kernels/.
+ * cuDNN, classic calls (NHWC, alpha 1, beta 0; with --kernels cudnn only)
+ *     cudnnCreateTensorDescriptor cudnnDestroyTensorDescriptor cudnnSetTensor4dDescriptor
+ *     cudnnCreatePoolingDescriptor cudnnDestroyPoolingDescriptor cudnnSetPooling2dDescriptor cudnnPoolingForward cudnnPoolingBackward
+ *     cudnnCreateActivationDescriptor cudnnDestroyActivationDescriptor cudnnSetActivationDescriptor cudnnActivationForward
+ *     cudnnActivationBackward
+ *     cudnnCreateLRNDescriptor cudnnDestroyLRNDescriptor cudnnSetLRNDescriptor cudnnLRNCrossChannelForward cudnnLRNCrossChannelBackward
+ *     cudnnSoftmaxForward
  */
 #ifndef CAIRN_BACKENDS_CUDA_CALLS_H
 #define CAIRN_BACKENDS_CUDA_CALLS_H

@@ -23,6 +23,7 @@ static cairn_status start(cairn_cuda *cuda)
     CUBLAS_TRY(cublasLtCreate(&cuda->blas));
     CUDNN_TRY(cudnnCreate(&cuda->dnn));
     CUDNN_TRY(cudnnSetStream(cuda->dnn, cuda->compute));
+    if (cuda->base.options.library_kernels) CUDNN_TRY(cudnnCreateTensorDescriptor(&cuda->logits));
     return CAIRN_OK;
 }
 
@@ -42,6 +43,7 @@ static void device_close(cairn_device *device)
 {
     cairn_cuda *cuda = cairn_cuda_of(device);
     cairn_cuda_enter(cuda);
+    if (cuda->logits) cudnnDestroyTensorDescriptor(cuda->logits);
     if (cuda->dnn) cudnnDestroy(cuda->dnn);
     if (cuda->blas) cublasLtDestroy(cuda->blas);
     if (cuda->scratch) cudaFree(cuda->scratch);

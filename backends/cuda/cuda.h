@@ -21,6 +21,7 @@
 #include <cublasLt.h>
 #include <cuda_runtime_api.h>
 #include <cudnn_graph.h>
+#include <cudnn_ops.h>
 
 #define CAIRN_CUDA_ALIGNMENT 256 /* bytes; of every part of a workspace, as cudaMalloc's */
 
@@ -33,7 +34,8 @@ typedef struct cairn_cuda {
     cudaStream_t compute; /* operations, upload, download, zero */
     cudaStream_t copy;    /* copies that run beside them */
     cublasLtHandle_t blas;
-    cudnnHandle_t dnn; /* on the compute stream */
+    cudnnHandle_t dnn;              /* on the compute stream */
+    cudnnTensorDescriptor_t logits; /* of the softmax by cuDNN, see classic.h; NULL without library_kernels */
     cairn_layout_table layouts;
     void *
         scratch; /* on the device, CAIRN_CUDA_SCRATCH bytes: for operations without a plan, one after the other on the compute stream */

@@ -1,5 +1,5 @@
 /* lrn.c - local response normalisation across the channels of NHWC pictures. */
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/classic.h"
 #include "backends/cuda/kernels/launch.h"
 
 typedef struct lrn_plan {
@@ -44,6 +44,8 @@ cairn_status cairn_cuda_plan_lrn(cairn_device *device, const cairn_lrn_desc *des
     CAIRN_TRY(cairn_cuda_check_dtype(device, "lrn", desc->dtype));
     if (desc->size < 1)
         return cairn_fail(CAIRN_USAGE, "lrn: a window of %lld channels is empty", (long long)desc->size);
+    if (device->options.library_kernels && cairn_classic_has_lrn(desc))
+        return cairn_classic_plan_lrn(device, desc, out);
     CAIRN_TRY(cairn_layout_take(device, desc->src, desc->src_layout, &layout));
     const char *algorithm = desc->size == CAIRN_LRN_WINDOW ? "shuffle" : "window";
     CAIRN_TRY(cairn_cuda_plan_create(device, sizeof(lrn_plan), &ops[desc->train], algorithm, out));

@@ -52,8 +52,10 @@ static int strip_of(const cairn_cuda *cuda, const cairn_pool_args *pool, cairn_d
     return strip < 1 ? 1 : strip > pool->dst_h ? pool->dst_h : (int)strip;
 }
 
-static cairn_status check(const cairn_lrn_pool_desc *desc)
+static cairn_status check(const cairn_device *device, const cairn_lrn_pool_desc *desc)
 {
+    if (device->options.library_kernels)
+        return cairn_fail(CAIRN_DEVICE, "lrn_pool on cuda: cuDNN computes LRN and max-pool one by one");
     if (desc->lrn.size != CAIRN_LRN_WINDOW)
         return cairn_fail(CAIRN_DEVICE, "lrn_pool on cuda: a window of %lld channels is not fused; %d are",
                           (long long)desc->lrn.size, CAIRN_LRN_WINDOW);
@@ -70,7 +72,7 @@ cairn_status cairn_cuda_plan_lrn_pool(cairn_device *device, const cairn_lrn_pool
     cairn_pool2d_desc pool = desc->pool;
     cairn_pool_args args;
     CAIRN_TRY(cairn_cuda_check_dtype(device, "lrn_pool", lrn->dtype));
-    CAIRN_TRY(check(desc));
+    CAIRN_TRY(check(device, desc));
     CAIRN_TRY(cairn_pool_shape(&pool, &args));
     CAIRN_TRY(cairn_cuda_plan_create(device, sizeof(lrn_pool_plan), &ops[lrn->train], "fused", out));
     lrn_pool_plan *plan = (lrn_pool_plan *)*out;

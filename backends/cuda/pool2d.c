@@ -1,5 +1,5 @@
 /* pool2d.c - maximum, average and adaptive average over windows of NHWC pictures. */
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/classic.h"
 #include "backends/cuda/kernels/launch.h"
 #include "backends/cuda/pool_shape.h"
 
@@ -53,6 +53,8 @@ cairn_status cairn_cuda_plan_pool2d(cairn_device *device, const cairn_pool2d_des
     cairn_pool_args args;
     CAIRN_TRY(cairn_cuda_check_dtype(device, "pool2d", desc->dtype));
     CAIRN_TRY(cairn_pool_shape(desc, &args));
+    if (device->options.library_kernels && cairn_classic_has_pool2d(desc))
+        return cairn_classic_plan_pool2d(device, desc, out);
     CAIRN_TRY(cairn_cuda_plan_create(device, sizeof(pool2d_plan), &ops[desc->train], "gather", out));
     pool2d_plan *plan = (pool2d_plan *)*out;
     plan->base.spares_src = plan->base.spares_dst = true; /* winners remember the mask too */

@@ -1,5 +1,5 @@
 /* relu.c - max(x, 0) by itself, in whatever layout it comes. */
-#include "backends/cuda/cuda.h"
+#include "backends/cuda/classic.h"
 #include "backends/cuda/kernels/launch.h"
 
 typedef struct relu_plan {
@@ -36,6 +36,8 @@ static const cairn_plan_ops ops[2] = {
 cairn_status cairn_cuda_plan_relu(cairn_device *device, const cairn_relu_desc *desc, cairn_plan **out)
 {
     CAIRN_TRY(cairn_cuda_check_dtype(device, "relu", desc->dtype));
+    if (device->options.library_kernels && cairn_classic_has_relu(desc))
+        return cairn_classic_plan_relu(device, desc, out);
     CAIRN_TRY(cairn_cuda_plan_create(device, sizeof(relu_plan), &ops[desc->train], "one pass", out));
     relu_plan *plan = (relu_plan *)*out;
     const cairn_layout *layout = desc->src_layout;

@@ -124,6 +124,96 @@ static void augment(void)
         augment_case(seed);
 }
 
+enum { PICTURES = 3, SRC_H = 20, SRC_W = 16, PICTURE_BYTES = PICTURES * SRC_H * SRC_W * 3 };
+
+/* Runs the augmentation on the tested device into `memory`, which lies in `args->dst_layout`. */
+static cairn_status augment_there(cairn_augment args, const guarded *memory)
+{
+    guarded pictures, crops;
+    size_t crop_bytes = PICTURES * 3 * sizeof *args.crop;
+    CAIRN_TRY(guarded_create(pair.tested, PICTURE_BYTES, &pictures));
+    CAIRN_TRY(guarded_create(pair.tested, crop_bytes, &crops));
+    CAIRN_TRY(cairn_device_upload(pair.tested, pictures.data, args.src, PICTURE_BYTES));
+    CAIRN_TRY(cairn_device_upload(pair.tested, crops.data, args.crop, crop_bytes));
+    args.src = pictures.data;
+    args.crop = crops.data;
+    args.dst = memory->data;
+    cairn_status status = pair.tested->backend->augment(pair.tested, &args);
+    if (status == CAIRN_OK) status = guarded_check(memory, "dst");
+    guarded_destroy(&pictures);
+    guarded_destroy(&crops);
+    return status;
+}
+
+/* Elements of 2 bytes that still hold the poison. */
+static int64_t poisoned(const guarded *memory)
+{
+    uint8_t *stored = golden_alloc((int64_t)memory->bytes, 1);
+    int64_t count = 0;
+    CHECK_OK(cairn_device_download(pair.tested, stored, memory->data, memory->bytes));
+    for (size_t i = 0; i + 1 < memory->bytes; i += 2)
+        count += stored[i] == 0xff && stored[i + 1] == 0xff;
+    free(stored);
+    return count;
+}
+
+/* Into the layout a first convolution asks for, whose padding must be zeros: the convolution reads it. */
+static void augment_layout_case(cairn_dtype dtype)
+{
+    const cairn_conv2d_desc conv = {.src = cairn_shape_make(4, PICTURES, 3, 13, 11),
+                                    .out_channels = 8,
+                                    .kernel_h = 3,
+                                    .kernel_w = 3,
+                                    .stride_h = 1,
+                                    .stride_w = 1,
+                                    .groups = 1,
+                                    .train = true,
+                                    .dtype = dtype};
+    const int32_t crop[] = {0, 0, 1, 7, 5, 0, 3, 2, 1};
+    int64_t count = cairn_shape_count(conv.src);
+    cairn_plan *plan;
+    guarded memory;
+    uint8_t *src = golden_alloc(PICTURE_BYTES, 1);
+    float *want = golden_alloc(count, sizeof *want), *got = golden_alloc(count, sizeof *got);
+    for (uint32_t i = 0; i < PICTURE_BYTES; i++)
+        src[i] = (uint8_t)(golden_hash(i) & 255);
+    cairn_augment args = {.batch = PICTURES,
+                          .src_h = SRC_H,
+                          .src_w = SRC_W,
+                          .height = 13,
+                          .width = 11,
+                          .src = src,
+                          .crop = crop,
+                          .mean = {0.4f, 0.5f, 0.6f},
+                          .std = {0.2f, 0.3f, 0.25f},
+                          .dst = want};
+    CHECK_OK(direct_augment(pair.ref, &args));
+    REQUIRE_OK(pair.tested->backend->plan_conv2d(pair.tested, &conv, &plan));
+    args.dtype = dtype;
+    args.dst_layout = plan->layout.src;
+    REQUIRE_OK(guarded_create(pair.tested, cairn_layout_bytes(pair.tested, conv.src, dtype, args.dst_layout), &memory));
+    CHECK_OK(augment_there(args, &memory));
+    cairn_tensor tensor = cairn_tensor_view(pair.tested, memory.data, conv.src, dtype, args.dst_layout);
+    CHECK_OK(cairn_tensor_read(&tensor, got, count));
+    double error = relative_l2(got, want, count);
+    if (!(error <= (dtype == CAIRN_F32 ? 1e-6 : dtype == CAIRN_F16 ? 0x1p-10 : 0x1p-7)))
+        TEST_FAIL("%s in %s: off by %.3g", cairn_dtype_name(dtype), cairn_layout_name(pair.tested, args.dst_layout),
+                  error);
+    CHECK_INT(poisoned(&memory), 0);
+    cairn_plan_destroy(plan);
+    guarded_destroy(&memory);
+    free(src);
+    free(want);
+    free(got);
+}
+
+static void augment_into_layouts(void)
+{
+    if (!pair.tested->backend->augments_into_layouts) return;
+    for (cairn_dtype dtype = CAIRN_F32; dtype <= CAIRN_BF16; dtype++)
+        if (cairn_device_supports(pair.tested, dtype) == CAIRN_OK) augment_layout_case(dtype);
+}
+
 /* ---- update ---- */
 
 enum { SLAB = 1000, SEGMENTS = 3 };
@@ -344,10 +434,16 @@ int main(int argc, char **argv)
         printf("%s:\n", cairn_device_name(pair.tested));
         RUN(softmax_loss);
         RUN(augment);
+        RUN(augment_into_layouts);
         RUN(update);
         RUN(update_with_state);
         RUN(update_of_many_segments);
         RUN(reorder);
+        conformance_close(&pair);
+        if (strcmp(backends.name[i], "cuda") != 0) continue;
+        CHECK_OK(conformance_open("cuda", &(cairn_device_options){.library_kernels = true}, &pair));
+        printf("the same, by the library's kernels:\n");
+        RUN(softmax_loss);
         conformance_close(&pair);
     }
     return test_result();

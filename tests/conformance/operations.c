@@ -155,29 +155,31 @@ static void lrn_window_over_all_channels(void)
 }
 
 /* More channels than a GPU's warp has in hand, and numbers of them that leave a rest. */
+static const int64_t many_channels[] = {128, 129, 192, 250, 256, 384, 515};
+enum { MANY_CHANNELS = sizeof many_channels / sizeof *many_channels };
+
+static cairn_lrn_desc wide_lrn(int64_t channels)
+{
+    return (cairn_lrn_desc){
+        .src = cairn_shape_make(4, 2, channels, 9, 7), .size = 5, .alpha = 2, .beta = 0.75f, .k = 1, .train = true};
+}
+
 static void lrn_of_many_channels(void)
 {
-    static const int64_t channels[] = {128, 129, 192, 250, 256, 384, 515};
-    for (int i = 0; i < 7; i++) {
-        operation op = {.kind = OPERATION_LRN,
-                        .desc.lrn = {.src = cairn_shape_make(4, 2, channels[i], 3, 2),
-                                     .size = 5,
-                                     .alpha = 2,
-                                     .beta = 0.75f,
-                                     .k = 1,
-                                     .train = true},
+    for (int i = 0; i < MANY_CHANNELS; i++) {
+        operation op = {.kind = OPERATION_LRN, .desc.lrn = wide_lrn(many_channels[i]), .blocked_source = true};
+        check_holds(&op, tight);
+    }
+}
+
+static void lrn_pool_of_many_channels(void)
+{
+    for (int i = 0; pair.tested->backend->plan_lrn_pool && i < MANY_CHANNELS; i++) {
+        cairn_pool2d_desc pool = {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .out_h = 4, .out_w = 3};
+        operation op = {.kind = OPERATION_LRN_POOL,
+                        .desc.lrn_pool = {.lrn = wide_lrn(many_channels[i]), .pool = pool, .relu = i % 2},
                         .blocked_source = true};
         check_holds(&op, tight);
-        if (!pair.tested->backend->plan_lrn_pool) continue;
-        operation pooled = {
-            .kind = OPERATION_LRN_POOL,
-            .desc.lrn_pool =
-                {.lrn = op.desc.lrn,
-                 .pool = {.kernel_h = 3, .kernel_w = 3, .stride_h = 2, .stride_w = 2, .out_h = 4, .out_w = 3},
-                 .relu = i % 2},
-            .blocked_source = true};
-        pooled.desc.lrn_pool.lrn.src = cairn_shape_make(4, 2, channels[i], 9, 7);
-        check_holds(&pooled, tight);
     }
 }
 
@@ -233,6 +235,22 @@ static void batchnorm_of_many_rows(void)
     }
 }
 
+/* --kernels cudnn: what cuDNN has calls for, by them. */
+static void check_library_kernels(const char *backend)
+{
+    if (conformance_open(backend, &(cairn_device_options){.library_kernels = true}, &pair) != CAIRN_OK) {
+        TEST_FAIL("%s", cairn_error_last()->message);
+        return;
+    }
+    printf("the same, by the library's kernels:\n");
+    RUN(pool2d_of_random_shape);
+    RUN(pool2d_of_large_windows);
+    RUN(relu_of_random_shape);
+    RUN(lrn_of_random_shape);
+    RUN(lrn_of_many_channels);
+    conformance_close(&pair);
+}
+
 int main(int argc, char **argv)
 {
     const tested backends = tested_against_ref(argc, argv);
@@ -254,6 +272,7 @@ int main(int argc, char **argv)
         RUN(lrn_window_over_all_channels);
         RUN(lrn_pool_of_random_shape);
         RUN(lrn_of_many_channels);
+        RUN(lrn_pool_of_many_channels);
         RUN(dropout_of_random_shape);
         RUN(dropout_masks_are_the_same_bits);
         RUN(batchnorm_of_random_shape);
@@ -267,6 +286,7 @@ int main(int argc, char **argv)
         RUN(conv2d_of_random_shape);
         RUN(wide_conv2d);
         conformance_close(&pair);
+        if (strcmp(backends.name[i], "cuda") == 0) check_library_kernels(backends.name[i]);
     }
     return test_result();
 }

@@ -103,8 +103,9 @@ typedef struct cairn_softmax_args {
     const int32_t *labels;
     float smoothing;
     float *dlogits, *totals;
-    float *partial; /* [blocks][4] */
-    int blocks;     /* at most CAIRN_SOFTMAX_BLOCKS */
+    bool normalised; /* dlogits holds the logarithms of the softmax already */
+    float *partial;  /* [blocks][4] */
+    int blocks;      /* at most CAIRN_SOFTMAX_BLOCKS */
 } cairn_softmax_args;
 
 #define CAIRN_SOFTMAX_BLOCKS 1024

@@ -41,28 +41,28 @@ __device__ __forceinline__ float softmax_target(const cairn_softmax_args &a, int
  * should have refused, gives NaN. */
 __device__ __forceinline__ void softmax_sample(const cairn_softmax_args &a, int64_t n, float &loss, float &before)
 {
-    const float *x = a.logits + n * a.classes;
+    const float *x = a.logits + n * a.classes, *v = a.normalised ? a.dlogits + n * a.classes : x;
     int64_t label = a.labels[n];
     float own = label >= 0 && label < a.classes ? x[label] : NAN, most = -INFINITY, sum = 0, total = 0, terms = 0;
     float scale = a.scale[n], diff_scale = a.loss_scale ? scale * *a.loss_scale : scale;
     before = 0;
     for (int64_t c = threadIdx.x; c < a.classes; c += CAIRN_THREADS)
         most = fmaxf(most, x[c]);
-    most = block_max(most);
+    most = a.normalised ? 0.0f : block_max(most);
     for (int64_t c = threadIdx.x; c < a.classes; c += CAIRN_THREADS) {
         sum += expf(x[c] - most);
         total += softmax_target(a, c, label);
         before += x[c] > own || (c < label && x[c] == own) ? 1.0f : 0.0f;
     }
-    sum = block_sum(sum);
+    sum = a.normalised ? 1.0f : block_sum(sum);
     total = block_sum(total);
     before = block_sum(before);
     float log_sum = logf(sum);
     for (int64_t c = threadIdx.x; c < a.classes; c += CAIRN_THREADS) {
         float target = softmax_target(a, c, label);
-        terms += target * (most - x[c] + log_sum);
+        terms += target * (most - v[c] + log_sum);
         if (a.dlogits)
-            a.dlogits[n * a.classes + c] = diff_scale * (total * (expf(x[c] - most) / sum) - target) + 0.0f * own;
+            a.dlogits[n * a.classes + c] = diff_scale * (total * (expf(v[c] - most) / sum) - target) + 0.0f * own;
     }
     loss = scale * (block_sum(terms) + 0.0f * own);
 }
