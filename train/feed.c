@@ -67,11 +67,13 @@ static cairn_status check_input(const cairn_net *net, const cairn_preprocess *pr
                       preprocess->size);
 }
 
+/* The compute queue zeroes a new slab: the first copy into the slot waits for that as for a batch that is being used. */
 static cairn_status make_slot(cairn_feed *feed, feed_slot *slot)
 {
     CAIRN_TRY(cairn_host_alloc(feed->device, target_bytes(feed), "labels", &slot->stage));
     CAIRN_TRY(cairn_event_create(feed->device, &slot->copied));
-    return cairn_event_create(feed->device, &slot->consumed);
+    CAIRN_TRY(cairn_event_create(feed->device, &slot->consumed));
+    return cairn_event_record(feed->device, slot->consumed, CAIRN_QUEUE_COMPUTE);
 }
 
 cairn_status cairn_feed_create(cairn_net *net, const cairn_preprocess *preprocess, const float *class_weights,
