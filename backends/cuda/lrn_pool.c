@@ -41,15 +41,15 @@ static const cairn_plan_ops ops[2] = {
     {.forward = forward, .backward = backward, .destroy = cairn_cuda_plan_destroy},
 };
 
-/* Rows of dst that a thread walks down: many, so that few source rows are normalised twice, but not so many that multiprocessors idle.
- * Results don't hang on it. */
+/* Rows of dst that a thread walks down: the more, the fewer source rows are normalised twice, but not so many that multiprocessors idle.
+ * Two save a sixth of the work of one and so are the least. Results don't hang on it. */
 static int strip_of(const cairn_cuda *cuda, const cairn_pool_args *pool, cairn_dtype dtype)
 {
     int64_t width = 16 / (int64_t)cairn_dtype_size(dtype), packs = (pool->channels + width - 1) / width;
-    int64_t wanted =
-        (int64_t)cuda->properties.multiProcessorCount * 2048; /* threads: what multiprocessors hold at most */
-    int64_t strip = pool->batch * pool->dst_h * pool->dst_w * packs / (wanted > 0 ? wanted : 1);
-    return strip < 1 ? 1 : strip > pool->dst_h ? pool->dst_h : (int)strip;
+    int64_t resident = (int64_t)cuda->properties.multiProcessorCount * 2048; /* threads that are held at most */
+    int64_t strip = pool->batch * pool->dst_h * pool->dst_w * packs / (resident > 0 ? resident : 1);
+    if (strip < 2) strip = 2;
+    return strip > pool->dst_h ? pool->dst_h : (int)strip;
 }
 
 static cairn_status check(const cairn_device *device, const cairn_lrn_pool_desc *desc)
