@@ -1,5 +1,24 @@
 #include "backends/cuda/bias.h"
 
+cairn_status cairn_bias_forward_run(const cairn_bias_forward *forward, const cairn_cuda *cuda,
+                                    const cairn_operands *operands)
+{
+    if (forward->has_bias) {
+        const cairn_bias_args args = {.src = operands->dst,
+                                      .bias = operands->bias,
+                                      .dst = operands->dst,
+                                      .rows = forward->rows,
+                                      .channels = forward->channels,
+                                      .relu = forward->relu};
+        CUDA_TRY(cairn_launch_bias(&args, forward->dtype, cuda->compute));
+    } else if (forward->relu) {
+        const cairn_relu_args args = {
+            .src = operands->dst, .dst = operands->dst, .count = forward->rows * forward->channels};
+        CUDA_TRY(cairn_launch_relu(&args, forward->dtype, cuda->compute));
+    }
+    return CAIRN_OK;
+}
+
 cairn_status cairn_bias_backward_run(const cairn_bias_backward *backward, const cairn_cuda *cuda,
                                      const cairn_operands *operands)
 {

@@ -1,10 +1,20 @@
-/* bias.h - the start of a backward pass that conv2d and linear share: the mask of a fused ReLU, and the bias gradient.
+/* bias.h - what conv2d and linear share around their library's call: bias and ReLU behind it, where the library can't fuse them, and their
+ * backward before it.
  */
 #ifndef CAIRN_BACKENDS_CUDA_BIAS_H
 #define CAIRN_BACKENDS_CUDA_BIAS_H
 
 #include "backends/cuda/cuda.h"
 #include "backends/cuda/kernels/launch.h"
+
+/* dst += bias in rows of `channels`, where has_bias; then max(dst, 0), where relu. In place, by one pass; none where neither is wanted. */
+typedef struct cairn_bias_forward {
+    int64_t rows, channels;
+    cairn_dtype dtype;
+    bool has_bias, relu;
+} cairn_bias_forward;
+cairn_status cairn_bias_forward_run(const cairn_bias_forward *forward, const cairn_cuda *cuda,
+                                    const cairn_operands *operands);
 
 typedef struct cairn_bias_backward {
     cairn_columns columns; /* of dy: its rows and channels, and how they are summed */

@@ -25,8 +25,9 @@
  *     cudnnCreate cudnnDestroy cudnnSetStream cudnnGetVersion cudnnGetErrorString cudnnGetLastErrorString
  *     cudnnBackendCreateDescriptor cudnnBackendDestroyDescriptor cudnnBackendSetAttribute cudnnBackendGetAttribute cudnnBackendFinalize
  *     cudnnBackendExecute
+ * Plans are made for a DEVICEPROP descriptor, made of the handle; heuristics, engines and plans are given it and no handle.
  * Graphs: convolution forward; convolution forward, add bias, ReLU with virtual f32 tensors between; convolution backward data;
- * convolution backward filter; alpha 1, beta 0
+ * convolution backward filter; alpha 1, beta 0; modes A, B and FALLBACK
  * Descriptors read back: ENGINEHEUR_RESULTS (engine configurations), ENGINECFG_ENGINE, ENGINE_NUMERICAL_NOTE, ENGINE_BEHAVIOR_NOTE,
  * ENGINE_GLOBAL_INDEX, OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, EXECUTION_PLAN_WORKSPACE_SIZE
  *

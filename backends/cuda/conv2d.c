@@ -18,33 +18,14 @@ typedef struct conv2d_plan {
     bool fused; /* forward does bias and ReLU too */
     bool
         separate_weights; /* the filter gradient is made in the workspace, in desc.dtype, before it goes into the f32 slab */
-    int64_t weight_count; /* elements, padding included */
-    int64_t rows;         /* pixels of y: N P Q */
-    size_t new_weights;   /* offset in the workspace of a filter gradient yet to be added */
+    int64_t weight_count;    /* elements, padding included */
+    int64_t rows;            /* pixels of y: N P Q */
+    size_t new_weights;      /* offset in the workspace of a filter gradient yet to be added */
+    cairn_bias_forward rest; /* what forward's library call leaves to do */
     cairn_bias_backward bias;
 } conv2d_plan;
 
 /* ---- running ---- */
-
-/* What forward's library call has left to do. */
-static cairn_status finish_forward(const conv2d_plan *plan, const cairn_operands *operands)
-{
-    const cairn_cuda *cuda = cairn_cuda_of(plan->base.device);
-    if (plan->desc.has_bias) {
-        const cairn_bias_args bias = {.src = operands->dst,
-                                      .bias = operands->bias,
-                                      .dst = operands->dst,
-                                      .rows = plan->rows,
-                                      .channels = plan->convolution.outputs,
-                                      .relu = plan->desc.relu};
-        CUDA_TRY(cairn_launch_bias(&bias, plan->desc.dtype, cuda->compute));
-    } else if (plan->desc.relu) {
-        const cairn_relu_args relu = {
-            .src = operands->dst, .dst = operands->dst, .count = plan->rows * plan->convolution.outputs};
-        CUDA_TRY(cairn_launch_relu(&relu, plan->desc.dtype, cuda->compute));
-    }
-    return CAIRN_OK;
-}
 
 static cairn_status forward(cairn_plan *base, const cairn_operands *operands)
 {
@@ -57,7 +38,7 @@ static cairn_status forward(cairn_plan *base, const cairn_operands *operands)
                                                    .y = operands->dst,
                                                    .bias = plan->fused ? operands->bias : NULL,
                                                    .workspace = operands->workspace}));
-    return plan->fused ? CAIRN_OK : finish_forward(plan, operands);
+    return cairn_bias_forward_run(&plan->rest, cuda, operands);
 }
 
 /* In f32 straight to where it belongs, unless it is to be added; the library itself adds at the price of another workspace of dw's size. */
@@ -271,6 +252,11 @@ cairn_status cairn_cuda_plan_conv2d(cairn_device *device, const cairn_conv2d_des
     cairn_status status = choose_layouts(plan);
     if (status == CAIRN_OK) status = plan_passes(plan);
     if (status == CAIRN_OK) {
+        plan->rest = (cairn_bias_forward){.rows = plan->rows,
+                                          .channels = desc->out_channels,
+                                          .dtype = desc->dtype,
+                                          .has_bias = desc->has_bias && !plan->fused,
+                                          .relu = desc->relu && !plan->fused};
         size_workspace(plan);
         name_algorithm(plan);
         return CAIRN_OK;

@@ -51,9 +51,9 @@ static cairn_status cannot_start(cudaError_t error)
     if (error == cudaErrorInsufficientDriver)
         return cairn_fail(
             CAIRN_DEVICE,
-            "cuda: the NVIDIA driver is too old: it serves CUDA %d.%d, and Cairn was built for %d.%d: install a "
-            "newer driver, or build Cairn with an older toolkit",
-            driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+            "cuda: the NVIDIA driver is too old: it serves CUDA %d.%d, and this build needs one for %d.0 or newer: "
+            "install a newer driver, or build Cairn with an older toolkit",
+            driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000);
     if (error == cudaErrorNoDevice && visible)
         return cairn_fail(
             CAIRN_DEVICE,

@@ -1,6 +1,6 @@
 /* linear.c - fully connected layers: y = x w^T + b, with ReLU, by cuBLASLt.
  *
- * Forward is one call of the library. Backward: a kernel that masks dy by the ReLU and sums the bias gradient, and a product for each
+ * Forward is one call of the library, or one and a kernel. Backward: a kernel that masks dy by the ReLU and sums the bias gradient, and a product for each
  * gradient. The weight gradient is f32 straight from f16 or bf16 operands, and is added to the old one by the product itself. Features that
  * were NHWC activations need nothing: the columns of the weights lie as the features do. */
 #include "backends/cuda/bias.h"
@@ -12,6 +12,7 @@ typedef struct linear_plan {
     cairn_plan base;
     cairn_linear_desc desc;
     cairn_matmul forward, data, weights;
+    cairn_bias_forward rest; /* what forward's library call leaves to do */
     cairn_bias_backward bias;
 } linear_plan;
 
@@ -20,8 +21,9 @@ static cairn_status forward(cairn_plan *base, const cairn_operands *operands)
     const linear_plan *plan = (const linear_plan *)base;
     cairn_cuda *cuda = cairn_cuda_of(base->device);
     CAIRN_TRY(cairn_cuda_enter(cuda));
-    return cairn_matmul_run(&plan->forward, cuda, operands->src, operands->weights, operands->bias, 0, operands->dst,
-                            operands->workspace);
+    CAIRN_TRY(cairn_matmul_run(&plan->forward, cuda, operands->src, operands->weights, operands->bias, 0, operands->dst,
+                               operands->workspace));
+    return cairn_bias_forward_run(&plan->rest, cuda, operands);
 }
 
 static cairn_status backward(cairn_plan *base, const cairn_operands *operands)
@@ -49,7 +51,8 @@ static void destroy(cairn_plan *base)
 static const cairn_plan_ops inference_ops = {.forward = forward, .destroy = destroy};
 static const cairn_plan_ops training_ops = {.forward = forward, .backward = backward, .destroy = destroy};
 
-static cairn_status plan_products(linear_plan *plan)
+/* With bias and ReLU as the product's epilogue; by a kernel behind it where the library has none for these types and sizes. */
+static cairn_status plan_forward(linear_plan *plan)
 {
     const cairn_linear_desc *d = &plan->desc;
     cairn_cuda *cuda = cairn_cuda_of(plan->base.device);
@@ -61,7 +64,21 @@ static cairn_status plan_products(linear_plan *plan)
                                  .output = d->dtype,
                                  .bias = d->has_bias,
                                  .relu = d->relu};
-    CAIRN_TRY(cairn_matmul_plan(cuda, &product, &plan->forward));
+    cairn_status status = cairn_matmul_plan(cuda, &product, &plan->forward);
+    if (status != CAIRN_DEVICE || !(d->has_bias || d->relu)) return status;
+    cairn_matmul_release(&plan->forward);
+    product.bias = product.relu = false;
+    plan->rest = (cairn_bias_forward){
+        .rows = d->batch, .channels = d->out_features, .dtype = d->dtype, .has_bias = d->has_bias, .relu = d->relu};
+    return cairn_matmul_plan(cuda, &product, &plan->forward);
+}
+
+static cairn_status plan_products(linear_plan *plan)
+{
+    const cairn_linear_desc *d = &plan->desc;
+    cairn_cuda *cuda = cairn_cuda_of(plan->base.device);
+    cairn_matmul_desc product;
+    CAIRN_TRY(plan_forward(plan));
     if (!d->train) return CAIRN_OK;
     product = (cairn_matmul_desc){.rows = d->out_features,
                                   .columns = d->in_features,

@@ -125,6 +125,7 @@ void check_choice(const choice &chosen, product &p)
 
 } // namespace
 
+/* GPUSIM_FAULT=no_epilogue: a library that fuses nothing behind a product. */
 extern "C" cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t o,
                                                          cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                                          cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -135,6 +136,8 @@ extern "C" cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cubla
     *count = 0;
     if (call.fails()) return CUBLAS_STATUS_NOT_SUPPORTED;
     if (most < 1 || !results) return CUBLAS_STATUS_INVALID_VALUE;
+    if (gpusim::faulty("no_epilogue") && gpusim::of(o).epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     const cublasStatus_t status =
         gpusim::check(gpusim::of(o), gpusim::of(a), gpusim::of(b), gpusim::of(c), gpusim::of(d));
     if (status != CUBLAS_STATUS_SUCCESS) return status;
