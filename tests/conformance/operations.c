@@ -221,18 +221,50 @@ static void batchnorm_of_random_shape(void)
 }
 
 /* Sums over many rows, and over more channels than a block of a GPU takes. */
+static operation long_batchnorm(int64_t channels)
+{
+    return (operation){.kind = OPERATION_BATCHNORM,
+                       .desc.batchnorm = {.src = cairn_shape_make(4, 7, channels, 20, 20),
+                                          .eps = 1e-5f,
+                                          .momentum = 0.1f,
+                                          .train = true},
+                       .accumulate = channels % 2 == 0};
+}
+
 static void batchnorm_of_many_rows(void)
 {
     static const int64_t channels[] = {3, 64, 300};
     for (int i = 0; i < 3; i++) {
-        operation op = {.kind = OPERATION_BATCHNORM,
-                        .desc.batchnorm = {.src = cairn_shape_make(4, 7, channels[i], 20, 20),
-                                           .eps = 1e-5f,
-                                           .momentum = 0.1f,
-                                           .train = true},
-                        .accumulate = i == 1};
+        operation op = long_batchnorm(channels[i]);
         check_holds(&op, 2e-5);
     }
+}
+
+static void check_same_bits(const operation *op)
+{
+    operation_result first = {0}, second = {0};
+    char text[1200];
+    CHECK_OK(operation_run(pair.tested, op, &first));
+    CHECK_OK(operation_run(pair.tested, op, &second));
+    if (!operation_agrees(op, &first, &second, 0, text, sizeof text)) TEST_FAIL("%s", text);
+    operation_result_free(&first);
+    operation_result_free(&second);
+}
+
+/* Whatever order threads run in, sums are taken in one. */
+static void runs_give_the_same_bits(void)
+{
+    static const operation_kind kinds[] = {OPERATION_CONV2D, OPERATION_LINEAR, OPERATION_POOL2D, OPERATION_BATCHNORM};
+    operation op = long_batchnorm(300);
+    operation_prepare(&op, 3);
+    check_same_bits(&op);
+    operation_free(&op);
+    for (int kind = 0; kind < 4; kind++)
+        for (uint32_t seed = 1; seed <= 25; seed++) {
+            random_operation(kinds[kind], seed, &op);
+            check_same_bits(&op);
+            operation_free(&op);
+        }
 }
 
 /* --kernels cudnn: what cuDNN has calls for, by them. */
@@ -285,6 +317,7 @@ int main(int argc, char **argv)
         printf("the same, deterministic:\n");
         RUN(conv2d_of_random_shape);
         RUN(wide_conv2d);
+        RUN(runs_give_the_same_bits);
         conformance_close(&pair);
         if (strcmp(backends.name[i], "cuda") == 0) check_library_kernels(backends.name[i]);
     }
