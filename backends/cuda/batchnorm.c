@@ -14,7 +14,7 @@ static cairn_batchnorm_args arguments(const batchnorm_plan *plan, const cairn_op
 {
     cairn_batchnorm_args args = plan->args;
     args.columns.partial = operands->workspace;
-    args.totals = operands->workspace ? (float *)((char *)operands->workspace + plan->partial_bytes) : NULL;
+    args.totals = operands->workspace ? (float *)operands->workspace + plan->partial_bytes / sizeof(float) : NULL;
     args.src = operands->src;
     args.gamma = operands->weights;
     args.beta = operands->bias;

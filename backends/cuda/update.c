@@ -68,17 +68,17 @@ static cairn_status launch(cairn_cuda *cuda, const cairn_update *u, int64_t bloc
     return CAIRN_OK;
 }
 
-cairn_status cairn_cuda_update(cairn_device *device, const cairn_update *u)
+cairn_status cairn_cuda_update(cairn_device *device, const cairn_update *args)
 {
     cairn_cuda *cuda = cairn_cuda_of(device);
     int64_t blocks = 0;
-    for (int i = 0; i < u->segment_count; i++)
-        blocks += blocks_of(&u->segments[i]);
+    for (int i = 0; i < args->segment_count; i++)
+        blocks += blocks_of(&args->segments[i]);
     if (blocks == 0) return cairn_fail(CAIRN_USAGE, "update: there are no parameters to update");
     if (blocks > INT32_MAX / 4)
         return cairn_fail(CAIRN_DEVICE, "update on cuda: more than %lld parameters",
                           (long long)INT32_MAX / 4 * CAIRN_UPDATE_CHUNK);
     CAIRN_TRY(cairn_cuda_enter(cuda));
-    if (u->state && u->dynamic_scale) CAIRN_TRY(launch(cuda, u, blocks, true));
-    return launch(cuda, u, blocks, false);
+    if (args->state && args->dynamic_scale) CAIRN_TRY(launch(cuda, args, blocks, true));
+    return launch(cuda, args, blocks, false);
 }
