@@ -3,6 +3,7 @@
 #include "backends/cpu/operations.h"
 #include "backends/cpu/simd.h"
 #include <math.h>
+#include <string.h>
 
 /* Elements a thread takes at a time. */
 #define CHUNK 16384
@@ -40,38 +41,62 @@ static factors factors_of(const cairn_update *u)
                      .root = (float)sqrt(1 - pow((double)u->beta2, t))};
 }
 
-CAIRN_CPU_CLONES static void sgd_plain(const factors *f, float *restrict w, const float *restrict g, int64_t count)
+/* The larger of `most` and x's bits without the sign: of a float that is not finite they are INFINITE at least. Integers, because
+ * their maximum may be taken in any order, and so in vectors. */
+#define INFINITE 0x7f800000
+
+static inline int32_t larger(int32_t most, float x)
 {
-    float lr = f->lr, decay = f->decay, unscale = f->unscale;
-    for (int64_t i = 0; i < count; i++)
-        w[i] -= lr * (unscale * g[i] + decay * w[i]);
+    int32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= INT32_MAX;
+    return bits > most ? bits : most;
 }
 
-CAIRN_CPU_CLONES static void sgd_momentum(const factors *f, float *restrict w, const float *restrict g,
-                                          float *restrict v, int64_t count)
+/* The rules return the largest of their gradients, as `larger` counts. */
+CAIRN_CPU_CLONES static int32_t sgd_plain(const factors *f, float *restrict w, const float *restrict g, int64_t count)
 {
+    int32_t most = 0;
+    float lr = f->lr, decay = f->decay, unscale = f->unscale;
+    for (int64_t i = 0; i < count; i++) {
+        w[i] -= lr * (unscale * g[i] + decay * w[i]);
+        most = larger(most, g[i]);
+    }
+    return most;
+}
+
+CAIRN_CPU_CLONES static int32_t sgd_momentum(const factors *f, float *restrict w, const float *restrict g,
+                                             float *restrict v, int64_t count)
+{
+    int32_t most = 0;
     float lr = f->lr, decay = f->decay, momentum = f->momentum, unscale = f->unscale;
     for (int64_t i = 0; i < count; i++) {
         v[i] = momentum * v[i] + (unscale * g[i] + decay * w[i]);
         w[i] -= lr * v[i];
+        most = larger(most, g[i]);
     }
+    return most;
 }
 
-CAIRN_CPU_CLONES static void sgd_nesterov(const factors *f, float *restrict w, const float *restrict g,
-                                          float *restrict v, int64_t count)
+CAIRN_CPU_CLONES static int32_t sgd_nesterov(const factors *f, float *restrict w, const float *restrict g,
+                                             float *restrict v, int64_t count)
 {
+    int32_t most = 0;
     float lr = f->lr, decay = f->decay, momentum = f->momentum, unscale = f->unscale;
     for (int64_t i = 0; i < count; i++) {
         float d = unscale * g[i] + decay * w[i];
         v[i] = momentum * v[i] + d;
         w[i] -= lr * (d + momentum * v[i]);
+        most = larger(most, g[i]);
     }
+    return most;
 }
 
 /* Adam; `shrink` is AdamW's 1 - lr decay, else 1, and f->decay Adam's. */
-CAIRN_CPU_CLONES static void adam(const factors *f, float shrink, float decay, float *restrict w,
-                                  const float *restrict g, float *restrict m, float *restrict v, int64_t count)
+CAIRN_CPU_CLONES static int32_t adam(const factors *f, float shrink, float decay, float *restrict w,
+                                     const float *restrict g, float *restrict m, float *restrict v, int64_t count)
 {
+    int32_t most = 0;
     float beta1 = f->beta1, beta2 = f->beta2, rest1 = f->rest1, rest2 = f->rest2;
     float step_size = f->step_size, root = f->root, eps = f->eps, unscale = f->unscale;
     for (int64_t i = 0; i < count; i++) {
@@ -79,41 +104,31 @@ CAIRN_CPU_CLONES static void adam(const factors *f, float shrink, float decay, f
         m[i] = beta1 * m[i] + rest1 * d;
         v[i] = beta2 * v[i] + rest2 * (d * d);
         w[i] = shrink * w[i] - step_size * m[i] / (sqrtf(v[i]) / root + eps);
+        most = larger(most, g[i]);
     }
+    return most;
 }
 
-static void update_run(const cairn_update *u, const factors *f, int64_t offset, int64_t count)
+static int32_t update_run(const cairn_update *u, const factors *f, int64_t offset, int64_t count)
 {
     float *w = u->weights + offset;
     const float *g = u->gradients + offset;
     if (u->kind == CAIRN_UPDATE_SGD) {
-        if (u->momentum == 0.0f)
-            sgd_plain(f, w, g, count);
-        else if (u->nesterov)
-            sgd_nesterov(f, w, g, u->state0 + offset, count);
-        else
-            sgd_momentum(f, w, g, u->state0 + offset, count);
-        return;
+        if (u->momentum == 0.0f) return sgd_plain(f, w, g, count);
+        if (u->nesterov) return sgd_nesterov(f, w, g, u->state0 + offset, count);
+        return sgd_momentum(f, w, g, u->state0 + offset, count);
     }
     bool decoupled = u->kind == CAIRN_UPDATE_ADAMW;
     float shrink = decoupled ? (float)(1 - (double)f->lr * (double)f->decay) : 1.0f;
-    adam(f, shrink, decoupled ? 0.0f : f->decay, w, g, u->state0 + offset, u->state1 + offset, count);
+    return adam(f, shrink, decoupled ? 0.0f : f->decay, w, g, u->state0 + offset, u->state1 + offset, count);
 }
 
-/* 0 where all are finite, else NaN: infinity times 0 is NaN too. */
-CAIRN_CPU_CLONES static float finite_sign(const float *g, int64_t count)
+CAIRN_CPU_CLONES static int32_t largest(const float *g, int64_t count)
 {
-    float lanes[16] = {0};
-    int64_t i = 0;
-    for (; i + 16 <= count; i += 16)
-        for (int k = 0; k < 16; k++)
-            lanes[k] += g[i + k] * 0.0f;
-    for (; i < count; i++)
-        lanes[0] += g[i] * 0.0f;
-    float sum = 0;
-    for (int k = 0; k < 16; k++)
-        sum += lanes[k];
-    return sum;
+    int32_t most = 0;
+    for (int64_t i = 0; i < count; i++)
+        most = larger(most, g[i]);
+    return most;
 }
 
 static int64_t chunk(const cairn_update_segment *segment, int64_t at)
@@ -128,12 +143,12 @@ static bool all_finite(const cairn_update *u)
         const cairn_update_segment *segment = &u->segments[s];
 #pragma omp parallel for schedule(static) reduction(| : found)
         for (int64_t at = 0; at < segment->count; at += CHUNK)
-            found |= finite_sign(u->gradients + segment->offset + at, chunk(segment, at)) != 0.0f;
+            found |= largest(u->gradients + segment->offset + at, chunk(segment, at)) >= INFINITE;
     }
     return !found;
 }
 
-/* The update of a segment, and whether its gradients were finite: the chunk is looked at while it is in the cache. */
+/* The update of a segment, and whether its gradients were finite. */
 static bool update_segment(const cairn_update *u, factors f, const cairn_update_segment *segment)
 {
     int found = 0;
@@ -141,8 +156,7 @@ static bool update_segment(const cairn_update *u, factors f, const cairn_update_
 #pragma omp parallel for schedule(static) reduction(| : found)
     for (int64_t at = 0; at < segment->count; at += CHUNK) {
         int64_t offset = segment->offset + at, count = chunk(segment, at);
-        if (u->state) found |= finite_sign(u->gradients + offset, count) != 0.0f;
-        update_run(u, &f, offset, count);
+        found |= update_run(u, &f, offset, count) >= INFINITE;
         if (segment->low)
             cairn_dtype_convert((uint16_t *)u->weights_low + offset, u->low_dtype, u->weights + offset, CAIRN_F32,
                                 (size_t)count);
