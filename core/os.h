@@ -70,13 +70,21 @@ typedef struct cairn_os_names {
 cairn_status cairn_os_list(const char *folder, cairn_os_names *names);
 void cairn_os_names_free(cairn_os_names *names);
 
-cairn_status cairn_os_make_folders(const char *path);     /* like mkdir -p */
+cairn_status cairn_os_make_folders(const char *path); /* like mkdir -p */
+/* As that, and tells whether the last part wasn't there before: of several that make one folder at a time, one hears so. */
+cairn_status cairn_os_make_new_folder(const char *path, bool *made);
 cairn_status cairn_os_check_writable(const char *folder); /* by writing and removing a small file in it */
 
 /* Opens an empty file beside `path` for writing and puts its name in `partial`: path + ".partial", or with a number where another
  * process or thread is writing that one. It is locked until closed, so rename or remove it before. What a killed process left is
  * written over. */
 cairn_status cairn_os_open_partial(const char *path, char *partial, size_t size, FILE **out);
+/* Takes the lock that a file at `path` stands for, until released or until this process ends, however it ends. Where another holds it, CAIRN_OK
+ * with *out NULL and the number of its process in *holder (0 where that can't be read). */
+typedef struct cairn_os_lock cairn_os_lock;
+cairn_status cairn_os_lock_take(const char *path, long long *holder, cairn_os_lock **out);
+void cairn_os_lock_release(cairn_os_lock *lock); /* removes the file; NULL is allowed */
+
 cairn_status cairn_os_rename(const char *from, const char *to);
 cairn_status cairn_os_remove(const char *path);                /* a file; a missing one is no failure */
 cairn_status cairn_os_sync_file(FILE *file, const char *path); /* flushes and fsyncs */

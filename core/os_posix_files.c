@@ -84,7 +84,14 @@ void cairn_os_names_free(cairn_os_names *names)
 
 cairn_status cairn_os_make_folders(const char *path)
 {
+    bool made;
+    return cairn_os_make_new_folder(path, &made);
+}
+
+cairn_status cairn_os_make_new_folder(const char *path, bool *made)
+{
     char part[4096];
+    *made = false;
     size_t length = strlen(path);
     if (length == 0) return cairn_fail(CAIRN_FILE, "a folder can't have an empty name");
     if (length >= sizeof part) return cairn_fail(CAIRN_FILE, "%.80s...: path is too long", path);
@@ -92,7 +99,8 @@ cairn_status cairn_os_make_folders(const char *path)
         if (path[end] != '/' && path[end] != '\0') continue;
         memcpy(part, path, end);
         part[end] = '\0';
-        if (mkdir(part, 0777) == 0) continue;
+        *made = mkdir(part, 0777) == 0;
+        if (*made) continue;
         int reason = errno; /* why it can't be made, which asking whether it is there would replace */
         if (cairn_os_stat(part, NULL) == CAIRN_OS_FOLDER) continue;
         errno = reason;
@@ -125,8 +133,12 @@ static int open_locked(const char *path)
             close(fd);
             return -2;
         }
-        /* Whoever held it until now may have renamed it: then this is their finished file and must not be touched. */
-        if (fstat(fd, &opened) != 0 || stat(path, &standing) != 0 || opened.st_ino == standing.st_ino) return fd;
+        /* Whoever held it until now may have renamed it: then this is their finished file and must not be touched. Or removed it: then the
+         * lock is on a file that nobody else will find. */
+        if (fstat(fd, &opened) != 0) return fd;
+        bool standing_known = stat(path, &standing) == 0;
+        if (standing_known ? opened.st_ino == standing.st_ino && opened.st_dev == standing.st_dev : errno != ENOENT)
+            return fd;
         close(fd);
     }
 }
@@ -144,6 +156,49 @@ cairn_status cairn_os_open_partial(const char *path, char *partial, size_t size,
     cairn_status status = fail_path(path, "can't be opened for writing");
     if (fd >= 0) close(fd);
     return status;
+}
+
+struct cairn_os_lock {
+    int fd;
+    char path[];
+};
+
+cairn_status cairn_os_lock_take(const char *path, long long *holder, cairn_os_lock **out)
+{
+    size_t size = strlen(path) + 1;
+    char text[32] = "";
+    *out = NULL;
+    *holder = 0;
+    int fd = open_locked(path);
+    if (fd == -2) {
+        FILE *file = fopen(path, "r");
+        if (file && fgets(text, sizeof text, file)) *holder = strtoll(text, NULL, 10);
+        if (file) fclose(file);
+        return CAIRN_OK;
+    }
+    if (fd < 0) return fail_path(path, "can't be opened for writing");
+    cairn_os_lock *lock = malloc(sizeof *lock + size);
+    int length = snprintf(text, sizeof text, "%lld\n", (long long)getpid());
+    if (!lock || ftruncate(fd, 0) != 0 || write(fd, text, (size_t)length) != length) {
+        cairn_status status =
+            lock ? fail_path(path, "can't be written") : cairn_fail(CAIRN_MEMORY, "%s: no memory to lock it", path);
+        free(lock);
+        unlink(path);
+        close(fd);
+        return status;
+    }
+    lock->fd = fd;
+    memcpy(lock->path, path, size);
+    *out = lock;
+    return CAIRN_OK;
+}
+
+void cairn_os_lock_release(cairn_os_lock *lock)
+{
+    if (!lock) return;
+    unlink(lock->path); /* while it is still locked: whoever waits for it notices */
+    close(lock->fd);
+    free(lock);
 }
 
 cairn_status cairn_os_rename(const char *from, const char *to)

@@ -9,6 +9,7 @@
 
 struct cairn_run_folder {
     char path[CAIRN_PATH_SIZE];
+    cairn_os_lock *lock; /* held while this run may write here */
     FILE *log_file, *metrics_file;
     const cairn_log *outer;
     cairn_log log;
@@ -44,6 +45,16 @@ cairn_status cairn_run_folder_default(const char *folder, char *out, size_t size
             return cairn_fail(CAIRN_USAGE, "%s: the folder's name is too long for a run folder: give one", folder);
         if (cairn_os_stat(out, NULL) == CAIRN_OS_MISSING) return CAIRN_OK;
     }
+}
+
+cairn_status cairn_run_folder_claim(const char *folder, char *out, size_t size)
+{
+    bool made;
+    do {
+        CAIRN_TRY(cairn_run_folder_default(folder, out, size));
+        if (cairn_os_make_new_folder(out, &made) != CAIRN_OK) return CAIRN_OK; /* opening it says why, and what to do */
+    } while (!made);
+    return CAIRN_OK;
 }
 
 cairn_status cairn_run_folder_of(const char *path, char *out, size_t size)
@@ -101,6 +112,19 @@ static cairn_status refuse_old_run(const cairn_run_folder *run)
     return CAIRN_OK;
 }
 
+static cairn_status lock(cairn_run_folder *run)
+{
+    char path[CAIRN_PATH_SIZE], process[48] = "another process";
+    long long holder;
+    CAIRN_TRY(cairn_run_folder_file(run, "lock", path, sizeof path));
+    CAIRN_TRY(cairn_os_lock_take(path, &holder, &run->lock));
+    if (run->lock) return CAIRN_OK;
+    if (holder > 0) snprintf(process, sizeof process, "process %lld", holder);
+    return cairn_fail(CAIRN_FILE,
+                      "%s: in use by %s, which trains in it: wait for its end, or choose another folder with --run",
+                      run->path, process);
+}
+
 cairn_status cairn_run_folder_open(const char *path, bool resume, const cairn_log *log, cairn_run_folder **out)
 {
     cairn_status status = CAIRN_OK;
@@ -112,7 +136,6 @@ cairn_status cairn_run_folder_open(const char *path, bool resume, const cairn_lo
         CAIRN_TRY_DONE(cairn_fail(CAIRN_USAGE, "--run: the path is longer than %d bytes", CAIRN_PATH_SIZE - 1));
     while (length > 1 && run->path[length - 1] == '/')
         run->path[--length] = '\0';
-    if (!resume) CAIRN_TRY_DONE(refuse_old_run(run));
     status = cairn_os_make_folders(run->path);
     if (status == CAIRN_OK) status = cairn_os_check_writable(run->path);
     if (status != CAIRN_OK) {
@@ -120,6 +143,8 @@ cairn_status cairn_run_folder_open(const char *path, bool resume, const cairn_lo
                             cairn_error_last()->message);
         goto done;
     }
+    CAIRN_TRY_DONE(lock(run));
+    if (!resume) CAIRN_TRY_DONE(refuse_old_run(run));
     CAIRN_TRY_DONE(open_to_append(run, "log.txt", &run->log_file));
     CAIRN_TRY_DONE(open_to_append(run, "metrics.jsonl", &run->metrics_file));
     run->outer = log;
@@ -136,6 +161,7 @@ void cairn_run_folder_close(cairn_run_folder *run)
     if (!run) return;
     if (run->log_file) fclose(run->log_file);
     if (run->metrics_file) fclose(run->metrics_file);
+    cairn_os_lock_release(run->lock);
     free(run);
 }
 

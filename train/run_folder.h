@@ -27,11 +27,15 @@ typedef struct cairn_run_folder cairn_run_folder;
 /* "runs/<last part of folder>-<now>", or that with -2, -3, ... where it exists already. CAIRN_USAGE when it doesn't fit. */
 cairn_status cairn_run_folder_default(const char *folder, char *out, size_t size);
 
+/* As that, and makes the folder, so that of two runs that start in one second each has its own. */
+cairn_status cairn_run_folder_claim(const char *folder, char *out, size_t size);
+
 /* The run folder that a path means: itself when it is a folder, else the folder that the file lies in. */
 cairn_status cairn_run_folder_of(const char *path, char *out, size_t size);
 
 /* Makes the folder, checks by writing that it can be written, and opens log.txt and metrics.jsonl (going on in them). CAIRN_FILE with the
- * system's reason and a way out; also when it holds a run already and this is not a resume. `log` (may be NULL) must outlive it. */
+ * system's reason and a way out; also when another run has it open (a file `lock` is there as long), or it holds a run already and this is
+ * not a resume. `log` (may be NULL) must outlive it. */
 cairn_status cairn_run_folder_open(const char *path, bool resume, const cairn_log *log, cairn_run_folder **out);
 void cairn_run_folder_close(cairn_run_folder *run); /* NULL is allowed */
 

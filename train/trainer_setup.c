@@ -110,7 +110,7 @@ static cairn_status open_run_folder(trainer *t)
     else if (t->source)
         CAIRN_TRY(cairn_run_folder_of(t->options.resume, path, sizeof path));
     else
-        CAIRN_TRY(cairn_run_folder_default(t->options.folder, path, sizeof path));
+        CAIRN_TRY(cairn_run_folder_claim(t->options.folder, path, sizeof path));
     CAIRN_TRY(cairn_run_folder_open(path, t->source != NULL, t->options.log, &t->run));
     t->log = cairn_run_folder_log(t->run);
     return CAIRN_OK;

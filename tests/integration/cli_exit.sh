@@ -6,21 +6,34 @@ digits digits 12
 stopped()
 {
     local signal=$1 want=$2 run=run-$1 pid
-    "$CAIRN" train digits "${quick[@]}" --epochs 100000 --report-every 1 --run "$run" >.out 2>.err </dev/null &
+    "$CAIRN" train digits "${quick[@]}" --epochs 100000 --report-every 1 --run "$run" >stopped.out 2>stopped.err </dev/null &
     pid=$!
     for _ in $(seq 600); do
         [ -s "$run/metrics.jsonl" ] && break
         sleep 0.1
     done
+    # Nobody else may write into the folder meanwhile.
+    expect 7 "in use by process $pid" "$CAIRN" train digits "${quick[@]}" --run "$run"
     kill -"$signal" "$pid"
     wait "$pid"
     same "$?" "$want"
-    contains "$(tail -n 1 .err)" "--resume $run"
+    contains "$(tail -n 1 stopped.err)" "--resume $run"
     [ -s "$run/last.safetensors" ] || fail "$signal: nothing is saved"
     passes "$CAIRN" predict "$run" digits/3/0001.png
 }
 stopped INT 130
 stopped TERM 143
+
+# Two that start in one second have a folder each.
+for i in 1 2 3; do
+    "$CAIRN" train digits "${quick[@]}" >"started-$i" 2>&1 </dev/null &
+done
+wait
+same "$(ls runs | wc -l)" 3
+for i in runs/*; do
+    [ -s "$i/best.safetensors" ] || fail "$i: nothing in it: $(cat started-*)"
+    [ -e "$i/lock" ] && fail "$i: still locked"
+done
 
 expect 6 "not finite" "$CAIRN" train digits "${quick[@]}" --optimizer sgd --learning-rate 100 --warmup 0 --epochs 5 --run wild
 # Out of memory comes with the passes that would fit, optimizer included; and they do.

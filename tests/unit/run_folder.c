@@ -108,6 +108,36 @@ static void a_run_is_not_overwritten_but_an_empty_start_is(void)
     cairn_run_folder_close(run);
 }
 
+static void one_run_at_a_time_has_it(void)
+{
+    char folder[SCRATCH_SIZE], path[SCRATCH_SIZE];
+    cairn_run_folder *first, *second;
+    scratch_path(root, "shared", folder);
+    REQUIRE_OK(cairn_run_folder_open(folder, false, NULL, &first));
+    CHECK_FAILS(cairn_run_folder_open(folder, false, NULL, &second), CAIRN_FILE, "in use by process");
+    CHECK_FAILS(cairn_run_folder_open(folder, true, NULL, &second), CAIRN_FILE, "--run");
+    CHECK(cairn_os_stat(scratch_path(folder, "lock", path), NULL) == CAIRN_OS_FILE);
+    cairn_run_folder_close(first);
+    CHECK(cairn_os_stat(path, NULL) == CAIRN_OS_MISSING);
+
+    /* What a killed process left is no obstacle. */
+    FILE *left = fopen(path, "w");
+    if (left) fclose(left);
+    REQUIRE_OK(cairn_run_folder_open(folder, true, NULL, &first));
+    cairn_run_folder_close(first);
+}
+
+static void of_several_one_makes_a_folder(void)
+{
+    char folder[SCRATCH_SIZE];
+    bool made;
+    scratch_path(root, "deep/down", folder);
+    CHECK_OK(cairn_os_make_new_folder(folder, &made));
+    CHECK(made);
+    CHECK_OK(cairn_os_make_new_folder(folder, &made));
+    CHECK(!made);
+}
+
 int main(void)
 {
     scratch_make(CAIRN_TEST_BUILD, "run_folder", root);
@@ -115,5 +145,7 @@ int main(void)
     RUN(a_path_means_its_folder);
     RUN(files_get_what_is_theirs);
     RUN(a_run_is_not_overwritten_but_an_empty_start_is);
+    RUN(one_run_at_a_time_has_it);
+    RUN(of_several_one_makes_a_folder);
     return test_result();
 }
