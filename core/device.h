@@ -34,6 +34,7 @@ typedef struct cairn_device_options {
     bool direct; /* convolve by direct sums only: slower than Winograd, and some ten times closer to exact sums */
     bool
         tf32; /* f32 matrix products may round their inputs to TF32's 10 bits; false in an opened device that has no such */
+    bool emulate;         /* CPU: also in types that the processor has no instructions for, slowly: for tests */
     bool library_kernels; /* CUDA: pooling, activation, LRN and softmax by cuDNN instead of our own kernels */
     const char *cache;    /* folder where measured plans are remembered; NULL for none */
     size_t memory_limit;  /* bytes taken from the device at most; 0 for no limit */

@@ -1,6 +1,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/backends.h"
 #include "backends/cpu/layout.h"
+#include "backends/cpu/low_precision.h"
 #include "backends/cpu/operations.h"
 #include "backends/cpu/peak.h"
 #include "backends/cpu/plan_cache.h"
@@ -173,13 +174,6 @@ static const char *layout_name(cairn_device *device, const cairn_layout *layout)
     return cairn_layout_word(layout);
 }
 
-static cairn_status supports_dtype(cairn_device *device, cairn_dtype dtype)
-{
-    (void)device;
-    if (dtype == CAIRN_F32) return CAIRN_OK;
-    return cairn_fail(CAIRN_DEVICE, "cpu: nets compute in f32 here, not in %s", cairn_dtype_name(dtype));
-}
-
 const cairn_backend cairn_backend_cpu = {
     .abi = CAIRN_BACKEND_ABI,
     .name = "cpu",
@@ -192,16 +186,16 @@ const cairn_backend cairn_backend_cpu = {
     .download = copy,
     .zero = zero,
     .synchronize = synchronize,
-    .supports_dtype = supports_dtype,
+    .supports_dtype = cairn_cpu_supports_dtype,
     .layout_bytes = layout_bytes,
     .layout_name = layout_name,
-    .plan_conv2d = cairn_cpu_plan_conv2d,
-    .plan_linear = cairn_cpu_plan_linear,
-    .plan_pool2d = cairn_cpu_plan_pool2d,
-    .plan_relu = cairn_cpu_plan_relu,
-    .plan_lrn = cairn_cpu_plan_lrn,
-    .plan_dropout = cairn_cpu_plan_dropout,
-    .plan_batchnorm = cairn_cpu_plan_batchnorm,
+    .plan_conv2d = cairn_cpu_any_conv2d,
+    .plan_linear = cairn_cpu_any_linear,
+    .plan_pool2d = cairn_cpu_any_pool2d,
+    .plan_relu = cairn_cpu_any_relu,
+    .plan_lrn = cairn_cpu_any_lrn,
+    .plan_dropout = cairn_cpu_any_dropout,
+    .plan_batchnorm = cairn_cpu_any_batchnorm,
     .plan_reorder = cairn_cpu_plan_reorder,
     .softmax_loss = cairn_cpu_softmax_loss,
     .augment = cairn_cpu_augment,

@@ -38,12 +38,13 @@ dnnl_status_t cairn_dnnl_reorder(dnnl_primitive_desc_t *out, dnnl_engine_t engin
 
 #if DNNL_VERSION_MAJOR >= 3
 
-dnnl_status_t cairn_md_create(cairn_md *out, int rank, const int64_t *dims, dnnl_format_tag_t tag)
+dnnl_status_t cairn_md_create(cairn_md *out, int rank, const int64_t *dims, dnnl_data_type_t type,
+                              dnnl_format_tag_t tag)
 {
     dnnl_dims_t wide;
     dnnl_memory_desc_t md;
     widen(rank, dims, wide);
-    dnnl_status_t status = dnnl_memory_desc_create_with_tag(&md, rank, wide, dnnl_f32, tag);
+    dnnl_status_t status = dnnl_memory_desc_create_with_tag(&md, rank, wide, type, tag);
     if (status == dnnl_success) *out = md;
     return status;
 }
@@ -75,6 +76,7 @@ void cairn_md_take_apart(cairn_md md, cairn_md_parts *out)
     dnnl_format_kind_t kind = dnnl_format_kind_undef;
     memset(out, 0, sizeof *out);
     dnnl_memory_desc_query(md, dnnl_query_ndims_s32, &out->rank);
+    dnnl_memory_desc_query(md, dnnl_query_data_type, &out->type);
     dnnl_memory_desc_query(md, dnnl_query_format_kind, &kind);
     query_dims(md, dnnl_query_dims, out->rank, out->dims);
     out->blocked = kind == dnnl_blocked;
@@ -173,13 +175,14 @@ dnnl_status_t cairn_dnnl_append_relu(dnnl_post_ops_t post_ops)
 
 #else
 
-dnnl_status_t cairn_md_create(cairn_md *out, int rank, const int64_t *dims, dnnl_format_tag_t tag)
+dnnl_status_t cairn_md_create(cairn_md *out, int rank, const int64_t *dims, dnnl_data_type_t type,
+                              dnnl_format_tag_t tag)
 {
     dnnl_dims_t wide;
     dnnl_memory_desc_t *md = malloc(sizeof *md);
     if (!md) return dnnl_out_of_memory;
     widen(rank, dims, wide);
-    dnnl_status_t status = dnnl_memory_desc_init_by_tag(md, rank, wide, dnnl_f32, tag);
+    dnnl_status_t status = dnnl_memory_desc_init_by_tag(md, rank, wide, type, tag);
     if (status == dnnl_success)
         *out = md;
     else
@@ -205,6 +208,7 @@ void cairn_md_take_apart(cairn_md md, cairn_md_parts *out)
 {
     memset(out, 0, sizeof *out);
     out->rank = md->ndims;
+    out->type = md->data_type;
     widen(md->ndims, md->dims, out->dims);
     out->blocked = md->format_kind == dnnl_blocked;
     if (!out->blocked) return;

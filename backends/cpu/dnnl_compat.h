@@ -31,7 +31,7 @@ const char *cairn_dnnl_status_text(dnnl_status_t status);
             return cairn_fail(CAIRN_LIBRARY, "oneDNN could not %s: %s", (what), cairn_dnnl_status_text(dnnl_status_)); \
     } while (0)
 
-/* ---- memory descriptors: shape, type and layout of a tensor; all f32 here ---- */
+/* ---- memory descriptors: shape, type and layout of a tensor ---- */
 
 #if DNNL_VERSION_MAJOR >= 3
 typedef const_dnnl_memory_desc_t cairn_md;
@@ -39,12 +39,14 @@ typedef const_dnnl_memory_desc_t cairn_md;
 typedef const dnnl_memory_desc_t *cairn_md;
 #endif
 
-dnnl_status_t cairn_md_create(cairn_md *out, int rank, const int64_t *dims, dnnl_format_tag_t tag);
+dnnl_status_t cairn_md_create(cairn_md *out, int rank, const int64_t *dims, dnnl_data_type_t type,
+                              dnnl_format_tag_t tag);
 dnnl_status_t cairn_md_clone(cairn_md *out, cairn_md md);
 void cairn_md_destroy(cairn_md md); /* what create and clone gave; NULL is allowed */
 
 /* A blocked descriptor taken apart. */
 typedef struct cairn_md_parts {
+    dnnl_data_type_t type;
     bool blocked; /* false: a format of its own (Winograd weights), nothing below is set but rank and dims */
     int rank;
     dnnl_dims_t dims, padded, strides;

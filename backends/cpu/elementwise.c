@@ -53,10 +53,15 @@ void cairn_elementwise_add(cairn_cpu *cpu, float *to, const float *from, int64_t
         add(to + i, from + i, chunk_at(i, count));
 }
 
-void cairn_elementwise_copy(cairn_cpu *cpu, float *to, const float *from, int64_t count)
+void cairn_elementwise_copy_bytes(cairn_cpu *cpu, void *to, const void *from, int64_t bytes)
 {
     cairn_cpu_enter(cpu);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i += CHUNK)
-        memcpy(to + i, from + i, (size_t)chunk_at(i, count) * sizeof *to);
+    for (int64_t i = 0; i < bytes; i += 4 * CHUNK)
+        memcpy((char *)to + i, (const char *)from + i, (size_t)(bytes - i < 4 * CHUNK ? bytes - i : 4 * CHUNK));
+}
+
+void cairn_elementwise_copy(cairn_cpu *cpu, float *to, const float *from, int64_t count)
+{
+    cairn_elementwise_copy_bytes(cpu, to, from, count * (int64_t)sizeof *to);
 }

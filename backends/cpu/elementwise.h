@@ -17,5 +17,6 @@ void cairn_elementwise_relu_mask(cairn_cpu *cpu, float *dx, const float *dy, con
 void cairn_elementwise_add(cairn_cpu *cpu, float *to, const float *from, int64_t count);
 
 void cairn_elementwise_copy(cairn_cpu *cpu, float *to, const float *from, int64_t count);
+void cairn_elementwise_copy_bytes(cairn_cpu *cpu, void *to, const void *from, int64_t bytes);
 
 #endif

@@ -108,7 +108,8 @@ cairn_status cairn_layout_intern(cairn_cpu *cpu, cairn_md md, const cairn_layout
     if (is_plain(&parts)) {
         cairn_md plain;
         static const dnnl_format_tag_t tags[] = {dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd, dnnl_abcde};
-        CAIRN_DNNL(cairn_md_create(&plain, parts.rank, parts.dims, tags[parts.rank - 1]), "describe a plain layout");
+        CAIRN_DNNL(cairn_md_create(&plain, parts.rank, parts.dims, parts.type, tags[parts.rank - 1]),
+                   "describe a plain layout");
         cairn_status status = CAIRN_OK;
         *out = find(cpu->layouts, plain);
         if (!*out) status = add(cpu, plain, &parts, out);
@@ -118,14 +119,20 @@ cairn_status cairn_layout_intern(cairn_cpu *cpu, cairn_md md, const cairn_layout
     return add(cpu, md, &parts, out);
 }
 
-cairn_status cairn_layout_tag_dims(cairn_cpu *cpu, int rank, const int64_t *dims, dnnl_format_tag_t tag,
-                                   const cairn_layout **out)
+cairn_status cairn_layout_tag_as(cairn_cpu *cpu, dnnl_data_type_t type, int rank, const int64_t *dims,
+                                 dnnl_format_tag_t tag, const cairn_layout **out)
 {
     cairn_md md;
-    CAIRN_DNNL(cairn_md_create(&md, rank, dims, tag), "describe a layout");
+    CAIRN_DNNL(cairn_md_create(&md, rank, dims, type, tag), "describe a layout");
     cairn_status status = cairn_layout_intern(cpu, md, out);
     cairn_md_destroy(md);
     return status;
+}
+
+cairn_status cairn_layout_tag_dims(cairn_cpu *cpu, int rank, const int64_t *dims, dnnl_format_tag_t tag,
+                                   const cairn_layout **out)
+{
+    return cairn_layout_tag_as(cpu, dnnl_f32, rank, dims, tag, out);
 }
 
 cairn_status cairn_layout_tag(cairn_cpu *cpu, cairn_shape shape, dnnl_format_tag_t tag, const cairn_layout **out)
@@ -143,6 +150,17 @@ cairn_status cairn_layout_plain(cairn_cpu *cpu, int rank, const int64_t *dims, c
 cairn_status cairn_layout_plain_of(cairn_cpu *cpu, const cairn_layout *layout, const cairn_layout **out)
 {
     return cairn_layout_plain(cpu, layout->parts.rank, layout->parts.dims, out);
+}
+
+cairn_status cairn_layout_twin(cairn_cpu *cpu, const cairn_layout *layout, dnnl_data_type_t type,
+                               const cairn_layout **out)
+{
+    cairn_layout_grid grid;
+    *out = layout;
+    if (!layout || layout->parts.type == type) return CAIRN_OK;
+    if (!cairn_layout_as_grid(layout, &grid))
+        return cairn_fail(CAIRN_DEVICE, "cpu: the layout %s has no like in another type", layout->word);
+    return cairn_layout_tag_as(cpu, type, layout->parts.rank, layout->parts.dims, grid.tag, out);
 }
 
 cairn_status cairn_layout_of(cairn_cpu *cpu, cairn_shape shape, const cairn_layout *layout, const cairn_layout **out)
@@ -164,6 +182,11 @@ cairn_md cairn_layout_md(const cairn_layout *layout)
 size_t cairn_layout_size(const cairn_layout *layout)
 {
     return layout->size;
+}
+
+int64_t cairn_layout_elements(const cairn_layout *layout)
+{
+    return (int64_t)(layout->size / dnnl_data_type_size(layout->parts.type));
 }
 
 const char *cairn_layout_word(const cairn_layout *layout)

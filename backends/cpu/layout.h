@@ -19,11 +19,18 @@ cairn_status cairn_layout_table_create(cairn_layout_table **out);
 void cairn_layout_table_destroy(cairn_layout_table *table); /* NULL is allowed */
 
 /* The layout of a descriptor (copied), or of a shape with a format. dnnl_format_tag_any gives a layout that only describes what is
- * wanted. All descriptors are f32. */
+ * wanted. f32 but where a type is given; a tensor of another type than its layout's lies in it element for element. */
 cairn_status cairn_layout_intern(cairn_cpu *cpu, cairn_md md, const cairn_layout **out);
 cairn_status cairn_layout_tag(cairn_cpu *cpu, cairn_shape shape, dnnl_format_tag_t tag, const cairn_layout **out);
 cairn_status cairn_layout_tag_dims(cairn_cpu *cpu, int rank, const int64_t *dims, dnnl_format_tag_t tag,
                                    const cairn_layout **out);
+
+cairn_status cairn_layout_tag_as(cairn_cpu *cpu, dnnl_data_type_t type, int rank, const int64_t *dims,
+                                 dnnl_format_tag_t tag, const cairn_layout **out);
+
+/* The layout of activations of another type that lie in the same order; NULL for NULL. CAIRN_DEVICE for what is no grid (see below). */
+cairn_status cairn_layout_twin(cairn_cpu *cpu, const cairn_layout *layout, dnnl_data_type_t type,
+                               const cairn_layout **out);
 
 /* The blocked format of activations this processor likes: nChw16c or nChw8c. */
 static inline dnnl_format_tag_t cairn_layout_blocked(const cairn_cpu *cpu)
@@ -45,6 +52,7 @@ const cairn_layout *cairn_layout_public(const cairn_layout *layout);
 
 cairn_md cairn_layout_md(const cairn_layout *layout);
 size_t cairn_layout_size(const cairn_layout *layout); /* bytes, padding included */
+int64_t cairn_layout_elements(const cairn_layout *layout);
 const char *
 cairn_layout_word(const cairn_layout *layout);           /* "aBcd8b": dimensions by falling stride, then inner blocks */
 bool cairn_layout_is_opaque(const cairn_layout *layout); /* a format of its own, such as Winograd weights */

@@ -1,4 +1,5 @@
 /* update.c - one optimizer update over the slabs: one pass over memory, which is what bounds it. */
+#include "backends/cpu/bf16.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/operations.h"
 #include "backends/cpu/simd.h"
@@ -157,7 +158,9 @@ static bool update_segment(const cairn_update *u, factors f, const cairn_update_
     for (int64_t at = 0; at < segment->count; at += CHUNK) {
         int64_t offset = segment->offset + at, count = chunk(segment, at);
         found |= update_run(u, &f, offset, count) >= INFINITE;
-        if (segment->low)
+        if (segment->low && u->low_dtype == CAIRN_BF16)
+            cairn_bf16_narrow_here((uint16_t *)u->weights_low + offset, u->weights + offset, count);
+        else if (segment->low)
             cairn_dtype_convert((uint16_t *)u->weights_low + offset, u->low_dtype, u->weights + offset, CAIRN_F32,
                                 (size_t)count);
     }
