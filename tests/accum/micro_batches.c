@@ -1,6 +1,6 @@
 /* Passes whose gradients add up to an update, with dropout off: as many of them as there may be give the update of one pass over the whole batch.
  * Every picture weighs one over the valid pictures of the update (or its class weight over their sum), in the short tail of an epoch too; in
- * f16 with the loss scale. */
+ * f16 with the loss scale. On ref and cpu, or on the backend that is named: `micro_batches cuda`. */
 #include "tests/support/golden.h"
 #include "tests/support/stepper.h"
 #include "tests/test.h"
@@ -12,13 +12,26 @@ static const float uneven[STEPPER_CLASSES] = {0.5f, 2, 1};
 static const struct rounding {
     const char *backend;
     cairn_dtype dtype;
-    double most; /* relative difference of what the updates made of the weights */
+    double most;      /* relative difference of what the updates made of the weights */
+    double loss_most; /* difference of the last loss */
 } rounding[] = {
-    {"ref", CAIRN_F32, 1e-6},
-    {"ref", CAIRN_F16,
-     1e-6}, /* each picture passes through the net as in the whole batch, and f32 adds up the gradients */
-    {"cpu", CAIRN_F32, 1e-5},
+    {"ref", CAIRN_F32, 1e-6, 1e-5},
+    /* Each picture passes through the net as in the whole batch, and f32 adds up the gradients. */
+    {"ref", CAIRN_F16, 1e-6, 1e-5},
+    {"cpu", CAIRN_F32, 1e-5, 1e-5},
+    {"cuda", CAIRN_F32, 1e-5, 1e-5},
+    /* cuDNN rounds the filter gradient of each pass to f16 before it is added, and the next update begins with other f16 weights. A gradient that
+     * was lost would show as tenths. */
+    {"cuda", CAIRN_F16, 5e-2, 2e-3},
 };
+
+/* ref and cpu, or the one backend that the command line named. */
+static const char *chosen;
+
+static bool is_asked(const struct rounding *on)
+{
+    return chosen ? strcmp(on->backend, chosen) == 0 : strcmp(on->backend, "cuda") != 0;
+}
 
 /* What so many updates change, and the mean loss of the last one. */
 static float *change(const struct rounding *on, const char *model, const char *preset, int slice, int pictures,
@@ -50,8 +63,8 @@ static float *change(const struct rounding *on, const char *model, const char *p
     return after;
 }
 
-static void check_slices(const struct rounding *on, const char *model, const char *preset, int pictures,
-                         const float *class_weights)
+static void check_backend(const struct rounding *on, const char *model, const char *preset, int pictures,
+                          const float *class_weights)
 {
     int64_t count;
     float loss, same;
@@ -62,39 +75,42 @@ static void check_slices(const struct rounding *on, const char *model, const cha
         if (!(off <= on->most))
             TEST_FAIL("%s %s, %s: %d pictures in slices of %d are off by %.3g, more than %.3g", on->backend,
                       cairn_dtype_name(on->dtype), model ? preset : "lenet", pictures, slice, off, on->most);
-        CHECK_NEAR(same, loss, 1e-5);
+        CHECK_NEAR(same, loss, on->loss_most);
         free(sliced);
     }
     free(whole);
 }
 
-static void passes_add_up_to_the_batch(void)
+static void check_slices(const char *model, const char *preset, int pictures, const float *class_weights)
 {
     for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
-        check_slices(&rounding[i], NULL, NULL, STEPPER_BATCH, NULL);
+        if (is_asked(&rounding[i])) check_backend(&rounding[i], model, preset, pictures, class_weights);
+}
+
+static void passes_add_up_to_the_batch(void)
+{
+    check_slices(NULL, NULL, STEPPER_BATCH, NULL);
 }
 
 static void the_tail_of_an_epoch_counts_fully(void)
 {
-    for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
-        check_slices(&rounding[i], NULL, NULL, 5, NULL);
+    check_slices(NULL, NULL, 5, NULL);
 }
 
 static void class_weights_weigh_over_the_whole_update(void)
 {
-    for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
-        check_slices(&rounding[i], NULL, NULL, 7, uneven);
+    check_slices(NULL, NULL, 7, uneven);
 }
 
 /* With groups and LRN. */
 static void alexnet_adds_up_too(void)
 {
-    for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
-        check_slices(&rounding[i], "alexnet", "paper", 6, NULL);
+    check_slices("alexnet", "paper", 6, NULL);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    if (count > 1) chosen = arguments[1];
     RUN(passes_add_up_to_the_batch);
     RUN(the_tail_of_an_epoch_counts_fully);
     RUN(class_weights_weigh_over_the_whole_update);
