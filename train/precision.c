@@ -60,14 +60,15 @@ static cairn_precision candidate(cairn_device *device, char *reason)
         snprintf(reason, CAIRN_PRECISION_REASON_SIZE, "nothing is timed where runs are to be repeated exactly");
         return CAIRN_PRECISION_AUTO;
     }
-    snprintf(reason, CAIRN_PRECISION_REASON_SIZE, "%s is not made for speed", cairn_device_backend_name(device));
-    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
-        cairn_dtype dtype = cairn_precision_dtype(halves[i]);
-        if (cairn_device_supports(device, dtype) != CAIRN_OK)
+    cairn_precision found = CAIRN_PRECISION_AUTO;
+    for (size_t i = 0; found == CAIRN_PRECISION_AUTO && i < sizeof halves / sizeof *halves; i++) {
+        if (cairn_device_supports(device, cairn_precision_dtype(halves[i])) == CAIRN_OK)
+            found = halves[i];
+        else
             snprintf(reason, CAIRN_PRECISION_REASON_SIZE, "%.300s", cairn_error_last()->message);
-        else if (device->backend->peak_gflops(device, dtype) > 0)
-            return halves[i];
     }
+    if (found == CAIRN_PRECISION_AUTO || device->backend->peak_gflops(device, CAIRN_F32) > 0) return found;
+    snprintf(reason, CAIRN_PRECISION_REASON_SIZE, "%s is not made for speed", cairn_device_backend_name(device));
     return CAIRN_PRECISION_AUTO;
 }
 
