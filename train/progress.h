@@ -18,7 +18,7 @@
 typedef struct cairn_progress {
     int64_t epoch, epochs;   /* the epoch under way, counted from 1 */
     int64_t update, updates; /* done, and of the whole run */
-    double loss, top1;       /* means since the last report */
+    double loss, top1;       /* means since the last report; between reports of that one too, so that they don't jump */
     double learning_rate;    /* of the last update */
     double images_per_second;
     double waiting;              /* share of the time since the last report spent waiting for data, 0..1 */

@@ -78,7 +78,7 @@ static void show_progress(trainer *t, bool report)
     const cairn_train_options *o = &t->options;
     char text[CAIRN_PROGRESS_SIZE];
     if (!o->progress && !report) return;
-    trainer_window w = recent(t);
+    trainer_window w = report ? t->window : recent(t); /* what is kept says the same as metrics.jsonl */
     read_memory(t);
     const cairn_progress progress = {
         .epoch = t->state.epoch + 1,

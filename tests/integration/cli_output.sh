@@ -36,4 +36,12 @@ for command in "--help" "--version" "model --model lenet" "data check digits" "p
     "$CAIRN" $command >/dev/full 2>.err && fail "$command: a full disk went unnoticed"
     contains "$(tail -n 1 .err)" "stdout can't be written"
 done
+# A line of the plain log says what metrics.jsonl says of the same update.
+digits reported 40
+passes "$CAIRN" train reported "${quick[@]}" --report-every 5 --run reported-run
+for update in 5 10 15 20; do
+    grep "\"kind\":\"train\".*\"update\":$update," reported-run/metrics.jsonl >.out || fail "no report of update $update"
+    contains "$(grep "| update $update/" reported-run/log.txt)" "| loss $(printf %.4f "$(json loss)") |"
+    contains "$(grep "| update $update/" .err)" "| loss $(printf %.4f "$(json loss)") |"
+done
 finish
