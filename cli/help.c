@@ -75,15 +75,16 @@ void cli_help_program(const cli_terminal *terminal, FILE *stream)
                   "cairn predict runs/NAME cat.jpg\n"
                   "cairn COMMAND --help           a command's options and an example");
     heading(terminal, stream, "Exit codes");
-    static const char *const codes[][2] = {{"0", "done"},
-                                           {"2", "usage: an option or argument is wrong"},
-                                           {"3", "the device can't be used"},
-                                           {"4", "the pictures: folder, classes, unreadable files"},
-                                           {"5", "out of memory"},
-                                           {"6", "numbers are no longer finite"},
-                                           {"7", "a file, a folder or a checkpoint"},
-                                           {"8", "a library beneath failed"},
-                                           {"130, 143", "interrupted by Ctrl-C or SIGTERM, with the work saved"}};
+    static const char *const codes[][2] = {
+        {"0", "done"},
+        {"2", "usage: an option or argument is wrong"},
+        {"3", "the device can't be used"},
+        {"4", "the pictures: folder, classes, unreadable files"},
+        {"5", "out of memory"},
+        {"6", "numbers are no longer finite"},
+        {"7", "a file, a folder or a checkpoint"},
+        {"8", "a library beneath failed"},
+        {"129, 130, 143", "interrupted by SIGHUP, Ctrl-C or SIGTERM, with the work saved"}};
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         entry(stream, codes[i][0], codes[i][1], width);
     fputs("\nData goes to stdout, talk to stderr. NO_COLOR is honoured.\n", stream);

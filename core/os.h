@@ -106,10 +106,10 @@ void cairn_os_cache_folder(char *out, size_t size);
 
 /* ---- signals and terminals ---- */
 
-/* From now on the first SIGINT or SIGTERM is only noted; a second one ends the process at once with 128 + its number. A write beyond the
+/* From now on the first SIGINT, SIGTERM or SIGHUP (unless that was ignored, as under nohup) is only noted; a second one ends the process at once with 128 + its number. A write beyond the
  * file-size limit fails instead of ending the process. Call it once, before anything that starts threads, a device too. */
 void cairn_os_catch_signals(void);
-int cairn_os_caught_signal(void); /* 0, or the number noted (2 or 15) */
+int cairn_os_caught_signal(void); /* 0, or the number noted (1, 2 or 15) */
 
 bool cairn_os_is_terminal(FILE *file);
 int cairn_os_terminal_width(FILE *file); /* columns, 80 where unknown */

@@ -284,18 +284,21 @@ static void *take_signals(void *unused)
  * started before they are blocked here and in every thread that starts later, takes them. */
 void cairn_os_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = SA_RESTART}, before;
     sigset_t taken;
     pthread_t taker;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    bool hangs_up = sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN; /* ignored under nohup */
+    if (hangs_up) sigaction(SIGHUP, &action, NULL);
     signal(SIGXFSZ, SIG_IGN); /* a file over the user's size limit is then a failed write, told like any other */
     if (pthread_create(&taker, NULL, take_signals, NULL) != 0) return;
     pthread_detach(taker);
     sigemptyset(&taken);
     sigaddset(&taken, SIGINT);
     sigaddset(&taken, SIGTERM);
+    if (hangs_up) sigaddset(&taken, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &taken, NULL);
 }
 

@@ -132,6 +132,9 @@ static cairn_status evaluate_epoch(trainer *t)
 cairn_status trainer_run(trainer *t)
 {
     trainer_report_start(t);
+    if (stop_requested(t))
+        return cairn_fail(CAIRN_INTERRUPTED, "stopped as asked before the first update: nothing was done%s",
+                          t->source ? ", and what was saved before is as it was" : ", and nothing is saved");
     while (t->state.epoch < t->options.epochs) {
         CAIRN_TRY(train_epoch(t));
         CAIRN_TRY(trainer_report_trained(t));

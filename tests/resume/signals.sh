@@ -1,5 +1,5 @@
 #!/bin/bash
-# SIGINT and SIGTERM end a run in good order: the update is finished, last.safetensors saved, exit code 130 or 143, and the run goes on to the same
+# SIGINT, SIGTERM and SIGHUP end a run in good order: the update is finished, last.safetensors saved, exit code 130, 143 or 129, and the run goes on to the same
 # bytes as one that was never stopped.
 . "$CAIRN_SOURCE/tests/support/cli.sh"
 digits digits 40
@@ -22,7 +22,7 @@ stopped_by()
     code=$?
 }
 
-for case in "INT 130" "TERM 143"; do
+for case in "INT 130" "TERM 143" "HUP 129"; do
     read -r signal want <<<"$case"
     stopped_by "$signal" "run-$signal"
     # A run that was done before the signal came proves nothing, but it is no failure either.
@@ -31,6 +31,7 @@ for case in "INT 130" "TERM 143"; do
     [ -s "run-$signal/last.safetensors" ] || fail "SIG$signal: nothing saved"
     [ "$code" = 0 ] || contains "$(cat "run-$signal.err")" "--resume run-$signal"
     [ "$code" = 0 ] || passes "$CAIRN" train --resume "run-$signal"
+    [ "$code" = 0 ] || contains "$(cat "run-$signal/log.txt")" "all since the resume"
     cmp "run-$signal/last.safetensors" whole/last.safetensors || fail "SIG$signal: the resumed run ended otherwise"
     cmp "run-$signal/best.safetensors" whole/best.safetensors || fail "SIG$signal: the resumed run kept another best"
     contains "$(cat "run-$signal/manifest.json")" '"status": "finished"'

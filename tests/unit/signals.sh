@@ -14,7 +14,7 @@ until_said()
     exit 1
 }
 
-for number in 2 15; do
+for number in 1 2 15; do
     # Started in the background a process ignores SIGINT, so it gets the signals as they were.
     env --default-signal=INT "$CAIRN_BUILD/tests/bin/test_unit_os" wait >"$said" &
     process=$!
