@@ -118,6 +118,11 @@ cairn_status cairn_train_options_resolve(cairn_train_options *options, int64_t t
         return cairn_fail(CAIRN_USAGE,
                           "--floor %g is above the learning rate of %g: give a lower one, or a higher --learning-rate",
                           (double)o->schedule.floor, (double)o->schedule.base);
+    if (o->schedule.warmup >= o->schedule.updates)
+        return cairn_fail(CAIRN_USAGE,
+                          "--warmup %" PRId64 " is not below the %" PRId64
+                          " updates of the run: give fewer, or more --epochs",
+                          o->schedule.warmup, o->schedule.updates);
     return cairn_schedule_check(&o->schedule);
 }
 

@@ -3,9 +3,25 @@
 #include "train/trainer_state.h"
 #include <stdlib.h>
 
+/* Up to here a picture's side is sought that a net takes. */
+enum { MOST_LEAST_SIZE = 256 };
+
 cairn_status trainer_create_net(trainer *t)
 {
-    return cairn_model_create(t->options.model, t->options.preset, t->state.classes, &t->state.model_options, &t->net);
+    const cairn_train_options *o = &t->options;
+    cairn_model_options options = t->state.model_options;
+    cairn_status status = cairn_model_create(o->model, o->preset, t->state.classes, &options, &t->net);
+    if (status != CAIRN_USAGE) return status;
+    const cairn_error error = *cairn_error_last();
+    const int64_t asked = options.image_size;
+    while (++options.image_size <= MOST_LEAST_SIZE) {
+        cairn_net *net;
+        if (cairn_model_create(o->model, o->preset, t->state.classes, &options, &net) != CAIRN_OK) continue;
+        cairn_net_destroy(net);
+        return cairn_fail(CAIRN_USAGE, "--image-size %lld is too small for %s, which takes %lld and more: %s",
+                          (long long)asked, o->model, (long long)options.image_size, error.message);
+    }
+    return cairn_error_raise(&error);
 }
 
 static cairn_status plan_net(trainer *t)
@@ -81,18 +97,18 @@ static bool fits(trainer *t, int part)
 static cairn_status out_of_memory(trainer *t)
 {
     const cairn_error error = *cairn_error_last();
-    const int batch = t->options.batch, most = t->options.micro_batch / 2;
-    if (most < 1 || !fits(t, 1))
+    const int batch = t->options.batch;
+    int part = t->options.micro_batch;
+    if (part == 1 || !fits(t, 1))
         return cairn_fail(CAIRN_MEMORY,
                           "%s, but not even a picture at a time fits: give more memory, or take a smaller net; "
                           "--optimizer sgd holds less than adam and adamw",
                           error.message);
-    int part = most;
-    for (;; part /= 2) {
-        while (batch % part != 0)
+    do {
+        do
             part--;
-        if (part == 1 || fits(t, part)) break;
-    }
+        while (batch % part != 0);
+    } while (part > 1 && !fits(t, part));
     return cairn_fail(CAIRN_MEMORY, "%s: --micro-batch %d fits, %d passes an update with the same result",
                       error.message, part, batch / part);
 }

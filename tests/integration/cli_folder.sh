@@ -11,6 +11,8 @@ for i in 1 2 3 4 5 6; do
     cp digits/7/000$i.png noise/b/
 done
 expect_only 2 "pool2 (maxpool2d)" "$CAIRN" train digits --image-size 16 --run run
+contains "$err" "--image-size 16 is too small for alexnet, which takes 63 and more"
+expect_only 2 "--warmup 500 is not below the 7 updates" "$CAIRN" train digits "${quick[@]}" --warmup 500 --run run
 [ -e run ] && fail "a run folder is made for a net that can't be"
 for command in "train" "data check"; do
     run=()
