@@ -44,8 +44,13 @@ static void show_result(cli_terminal *terminal, const cairn_train_result *result
 {
     char took[CLI_DEFAULT_SIZE];
     cairn_format_seconds(result->seconds, took, sizeof took);
-    cli_say(terminal, "%lld epoch%s in %s, %.1f images/s", (long long)result->epochs, result->epochs == 1 ? "" : "s",
-            took, result->images_per_second);
+    if (result->first_update > 0)
+        cli_say(terminal, "%lld epoch%s, %lld updates; since the resume %lld updates in %s, %.1f images/s",
+                (long long)result->epochs, result->epochs == 1 ? "" : "s", (long long)result->updates,
+                (long long)(result->updates - result->first_update), took, result->images_per_second);
+    else
+        cli_say(terminal, "%lld epoch%s in %s, %.1f images/s", (long long)result->epochs,
+                result->epochs == 1 ? "" : "s", took, result->images_per_second);
     if (result->evaluated)
         cli_say(terminal, "best validation top-1 %.1f %% (loss %.4f) after epoch %lld", 100 * result->best_top1,
                 result->best_loss, (long long)result->best_epoch);
@@ -53,14 +58,40 @@ static void show_result(cli_terminal *terminal, const cairn_train_result *result
     cli_say(terminal, "try it: cairn predict %s PICTURE", result->run_folder);
 }
 
+/* No pictures are named: on the command line, nor in the `config` beside what is resumed. */
+static cairn_status no_folder(const cairn_train_options *train)
+{
+    cairn_checkpoint *checkpoint;
+    if (!train->resume)
+        return cairn_fail(CAIRN_USAGE,
+                          "FOLDER is missing: the pictures, one sub-folder a class; for example: cairn train photos");
+    CAIRN_TRY(cairn_checkpoint_open_last(train->resume, &checkpoint)); /* a worse fault is told first */
+    cairn_checkpoint_close(checkpoint);
+    return cairn_fail(CAIRN_USAGE,
+                      "FOLDER is missing: no config beside --resume %s says what it was trained on: name the pictures: "
+                      "cairn train FOLDER --resume %s",
+                      train->resume, train->resume);
+}
+
+/* Before hours of training rather than after. */
+static cairn_status check_snapshot(const char *path)
+{
+    char folder[CAIRN_PATH_SIZE];
+    if (cairn_os_stat(path, NULL) == CAIRN_OS_FOLDER)
+        return cairn_fail(CAIRN_FILE, "--memory-snapshot %s: is a folder: name a file", path);
+    CAIRN_TRY(cairn_run_folder_of(path, folder, sizeof folder));
+    cairn_status status = cairn_os_check_writable(folder);
+    return status == CAIRN_OK ? status : cairn_error_add_context("--memory-snapshot %s", path);
+}
+
 static cairn_status run(const cli_options *options, cli_terminal *terminal)
 {
+    cairn_os_catch_signals();
     display d = {.terminal = terminal, .snapshot = cli_text(options, OPTION_MEMORY_SNAPSHOT)};
     cairn_train_options train = cairn_train_defaults();
     CAIRN_TRY(cli_train_binding_fill(options, &train));
-    if (!train.folder || !*train.folder)
-        return cairn_fail(CAIRN_USAGE,
-                          "FOLDER is missing: the pictures, one sub-folder a class; for example: cairn train photos");
+    if (!train.folder || !*train.folder) return no_folder(&train);
+    if (d.snapshot) CAIRN_TRY(check_snapshot(d.snapshot));
     train.log = cli_terminal_log(terminal);
     train.progress = show_progress;
     train.progress_context = &d;
@@ -68,7 +99,6 @@ static cairn_status run(const cli_options *options, cli_terminal *terminal)
     CAIRN_TRY(cli_config_write(options, &config));
     train.config_text = config;
     train.command_line = options->line;
-    cairn_os_catch_signals();
     cairn_train_result result = {0};
     cairn_status status = cli_device_open(options, terminal, &train.device);
     d.device = train.device;

@@ -1,4 +1,5 @@
 #include "train/checkpoint.h"
+#include "core/os.h"
 #include "core/version.h"
 #include "train/checkpoint_info.h"
 #include <math.h>
@@ -148,6 +149,20 @@ cairn_status cairn_checkpoint_open(const char *path, cairn_checkpoint **out)
 done:
     if (status != CAIRN_OK) cairn_checkpoint_close(c);
     return status;
+}
+
+cairn_status cairn_checkpoint_open_last(const char *path, cairn_checkpoint **out)
+{
+    char file[4096];
+    *out = NULL;
+    if (cairn_os_stat(path, NULL) != CAIRN_OS_FOLDER) return cairn_checkpoint_open(path, out);
+    CAIRN_TRY(cairn_os_join(file, sizeof file, path, "last.safetensors"));
+    if (cairn_os_stat(file, NULL) == CAIRN_OS_MISSING)
+        return cairn_fail(CAIRN_FILE,
+                          "%s: there is no last.safetensors in it, and so nothing to go on from: name the folder of a "
+                          "run that saved one, or leave --resume out and start anew with another --run folder",
+                          path);
+    return cairn_checkpoint_open(file, out);
 }
 
 void cairn_checkpoint_close(cairn_checkpoint *checkpoint)

@@ -61,6 +61,10 @@ typedef struct cairn_checkpoint cairn_checkpoint;
 
 /* Reads and checks a file. CAIRN_FILE, one line: missing, truncated, damaged, not written by Cairn, of a later format. */
 cairn_status cairn_checkpoint_open(const char *path, cairn_checkpoint **out);
+
+/* As that, of a file, or of the last.safetensors of a run folder. */
+cairn_status cairn_checkpoint_open_last(const char *path, cairn_checkpoint **out);
+
 void cairn_checkpoint_close(cairn_checkpoint *checkpoint); /* NULL is allowed */
 
 /* Valid until close. */

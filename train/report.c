@@ -142,6 +142,7 @@ void trainer_report_start(trainer *t)
 void trainer_report_start_epoch(trainer *t)
 {
     t->previous = (trainer_window){0};
+    t->part_of_epoch = t->state.position > 0;
     window_start(t, &t->window);
     window_start(t, &t->epoch);
 }
@@ -189,9 +190,9 @@ cairn_status trainer_report_trained(trainer *t)
     t->result->train_loss = loss;
     cairn_log_write(t->log, CAIRN_LOG_INFO,
                     "epoch %" PRId64 "/%" PRId64
-                    ": training   loss %.4f, top-1 %.1f %%, %.1f images/s, waiting %.0f %%",
+                    ": training   loss %.4f, top-1 %.1f %%, %.1f images/s, waiting %.0f %%%s",
                     t->state.epoch + 1, t->options.epochs, loss, 100 * cairn_metrics_top1(&e->metrics), window_rate(e),
-                    100 * window_waiting(t, e));
+                    100 * window_waiting(t, e), t->part_of_epoch ? ", all since the resume" : "");
     if (!t->told_plateau && t->state.update >= UPDATES_TO_LEARN &&
         cairn_alarm_plateau(loss, t->state.classes, (double)t->options.schedule.base, text, sizeof text)) {
         cairn_log_write(t->log, CAIRN_LOG_WARNING, "%s", text);

@@ -99,16 +99,20 @@ static cairn_status open_to_append(const cairn_run_folder *run, const char *name
 
 static cairn_status refuse_old_run(const cairn_run_folder *run)
 {
-    static const char *const trace[] = {"last.safetensors", "best.safetensors"};
     char path[CAIRN_PATH_SIZE];
-    for (size_t i = 0; i < sizeof trace / sizeof *trace; i++) {
-        CAIRN_TRY(cairn_run_folder_file(run, trace[i], path, sizeof path));
-        if (cairn_os_stat(path, NULL) != CAIRN_OS_MISSING)
-            return cairn_fail(
-                CAIRN_FILE,
-                "%s: holds a run already (%s): choose another --run folder, or go on with it by --resume %s", run->path,
-                trace[i], run->path);
-    }
+    CAIRN_TRY(cairn_run_folder_file(run, "last.safetensors", path, sizeof path));
+    if (cairn_os_stat(path, NULL) != CAIRN_OS_MISSING)
+        return cairn_fail(
+            CAIRN_FILE,
+            "%s: holds a run already (last.safetensors): choose another --run folder, or go on with it by "
+            "--resume %s",
+            run->path, run->path);
+    CAIRN_TRY(cairn_run_folder_file(run, "best.safetensors", path, sizeof path));
+    if (cairn_os_stat(path, NULL) != CAIRN_OS_MISSING)
+        return cairn_fail(CAIRN_FILE,
+                          "%s: holds the best.safetensors of a run that has no last.safetensors to go on from: choose "
+                          "another --run folder",
+                          run->path);
     return CAIRN_OK;
 }
 

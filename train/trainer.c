@@ -18,6 +18,7 @@ static void fill_result(trainer *t)
     const cairn_checkpoint_info *s = &t->state;
     r->epochs = s->epoch;
     r->updates = s->update;
+    r->first_update = t->first_update;
     r->classes = s->classes;
     r->best_epoch = s->best_epoch;
     r->best_top1 = s->best_top1;
@@ -53,12 +54,14 @@ static cairn_status record_failure(const trainer *t, cairn_status status)
 static void note_result(const trainer *t)
 {
     const cairn_train_result *r = t->result;
-    char text[256], took[32], best[96] = "";
+    char text[320], took[32], resumed[64] = "", best[96] = "";
     if (r->best_epoch > 0)
         snprintf(best, sizeof best, ", best validation top-1 %.1f %% (loss %.4f) after epoch %" PRId64,
                  100 * r->best_top1, r->best_loss, r->best_epoch);
-    snprintf(text, sizeof text, "finished: %" PRId64 " epoch%s, %" PRId64 " updates, %s, %.1f images/s%s", r->epochs,
-             r->epochs == 1 ? "" : "s", r->updates, cairn_format_seconds(r->seconds, took, sizeof took),
+    if (t->source)
+        snprintf(resumed, sizeof resumed, "since the resume %" PRId64 " updates in ", r->updates - r->first_update);
+    snprintf(text, sizeof text, "finished: %" PRId64 " epoch%s, %" PRId64 " updates, %s%s, %.1f images/s%s", r->epochs,
+             r->epochs == 1 ? "" : "s", r->updates, resumed, cairn_format_seconds(r->seconds, took, sizeof took),
              r->images_per_second, best);
     cairn_run_folder_note(t->run, CAIRN_LOG_INFO, text);
 }

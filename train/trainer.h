@@ -84,6 +84,7 @@ cairn_status cairn_train_check(const cairn_train_options *options);
 
 typedef struct cairn_train_result {
     int64_t epochs, updates; /* done, the resumed ones included */
+    int64_t first_update;    /* updates done before this call; what is per second is of those after it */
     double train_loss;       /* mean of the last epoch */
     bool evaluated;          /* there were validation pictures, and the fields below mean something */
     double loss, top1, top5; /* of the last evaluation; shares in 0..1 */

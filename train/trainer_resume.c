@@ -9,13 +9,7 @@ static const size_t largest_checkpoint = (size_t)64 << 30;
 
 cairn_status trainer_open_source(trainer *t)
 {
-    char path[CAIRN_PATH_SIZE];
-    if (!t->options.resume) return CAIRN_OK;
-    if (cairn_os_stat(t->options.resume, NULL) == CAIRN_OS_FOLDER)
-        CAIRN_TRY(cairn_os_join(path, sizeof path, t->options.resume, "last.safetensors"));
-    else
-        snprintf(path, sizeof path, "%s", t->options.resume);
-    return cairn_checkpoint_open(path, &t->source);
+    return t->options.resume ? cairn_checkpoint_open_last(t->options.resume, &t->source) : CAIRN_OK;
 }
 
 static cairn_status refuse_source(const trainer *t, const char *option, const char *there, const char *here)

@@ -18,6 +18,11 @@ static cairn_status open_dataset(trainer *t, const cairn_log *log)
     cairn_dataset_options options = {.val_split = o->val_split, .seed = o->seed, .log = log};
     if (t->source) {
         const cairn_checkpoint_info *info = cairn_checkpoint_information(t->source);
+        if (cairn_os_stat(o->folder, NULL) == CAIRN_OS_MISSING)
+            return cairn_fail(CAIRN_DATA,
+                              "%s: the pictures are gone from there: bring them back, or say where they are now: cairn "
+                              "train NEWFOLDER --resume %s",
+                              o->folder, o->resume);
         options.classes = info->class_name;
         options.class_count = info->classes;
         CAIRN_TRY(cairn_run_folder_of(o->resume, folder, sizeof folder));

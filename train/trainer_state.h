@@ -43,6 +43,7 @@ typedef struct trainer {
     char start_time[64];
 
     trainer_window window, previous, epoch; /* of the report under way, the one before it, and the epoch */
+    bool part_of_epoch;                     /* the epoch began in an earlier session, and its sums lack that part */
     double training_seconds;                /* without evaluations */
     int64_t training_pictures;
     int64_t memory, memory_peak; /* as last read */

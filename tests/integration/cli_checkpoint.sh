@@ -55,4 +55,18 @@ ls full/*.tmp* full/.*safetensors* 2>/dev/null && fail "a half-written file is l
 cp -r run before
 expect 7 "safetensors" full "$CAIRN" train --resume run --epochs 2
 cmp run/last.safetensors before/last.safetensors || fail "the old checkpoint is lost"
+# What can't be gone on from is named with what is missing in it, and only ways out that work are.
+mkdir hollow && : >hollow.safetensors
+expect_only 7 "hollow: there is no last.safetensors in it" "$CAIRN" train --resume hollow
+expect_only 7 "hollow.safetensors: " "$CAIRN" train --resume hollow.safetensors
+mkdir unsaved && echo x >unsaved/best.safetensors
+expect_only 7 "no last.safetensors to go on from" "$CAIRN" train digits "${quick[@]}" --run unsaved
+lacks "$err" "--resume"
+
+# Pictures that were moved: the way out is named, and works.
+cp -r digits here && passes "$CAIRN" train here "${quick[@]}" --run moved && mv here there
+expect_only 4 "cairn train NEWFOLDER --resume moved" "$CAIRN" train --resume moved --epochs 2
+passes "$CAIRN" train there --resume moved --epochs 2
+contains "$err" "2 epochs, "
+contains "$err" "; since the resume "
 finish
