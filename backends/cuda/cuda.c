@@ -66,6 +66,7 @@ static cairn_status device_open(const cairn_device_options *options, cairn_devic
     cuda->base.threads = 1;
     cuda->ordinal = gpu.ordinal;
     cuda->properties = gpu.properties;
+    cuda->base.options.tf32 = options->tf32 && cairn_cuda_capability(cuda) >= 80; /* tensor cores take f32 from Ampere on */
     name_device(cuda, gpu.number);
     cairn_status status = start(cuda);
     if (status == CAIRN_OK) {
