@@ -132,7 +132,7 @@ static cairn_status evaluate_epoch(trainer *t)
 cairn_status trainer_run(trainer *t)
 {
     trainer_report_start(t);
-    if (stop_requested(t))
+    if (!t->options.stop_requested && cairn_os_caught_signal() != 0) /* a caller is asked after an update only */
         return cairn_fail(CAIRN_INTERRUPTED, "stopped as asked before the first update: nothing was done%s",
                           t->source ? ", and what was saved before is as it was" : ", and nothing is saved");
     while (t->state.epoch < t->options.epochs) {
