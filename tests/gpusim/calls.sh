@@ -3,13 +3,12 @@
 . "${CAIRN_SOURCE:?is set by CTest}/tests/support/cli.sh"
 steps=3
 
-# count FILE N: a run of N measured steps leaves its counts in FILE.
+# count FILE N PRECISION: a run of N measured steps leaves its counts in FILE. The precision is named, for auto may choose another each time.
 count()
 {
-    passes env GPUSIM_COUNTS="$scratch/$1" "$CAIRN" bench --device cuda --preset owt --width-divisor 8 --batch 2 --untimed 2 --steps "$2"
+    passes env GPUSIM_COUNTS="$scratch/$1" "$CAIRN" bench --device cuda --preset owt --width-divisor 8 --batch 2 --untimed 2 --steps "$2" \
+        --precision "$3"
 }
-count short 1
-count long $((1 + steps))
 
 # per_step KIND: calls of the kind in one step.
 per_step()
@@ -20,15 +19,19 @@ per_step()
     echo $(((long - short) / steps))
 }
 
-calls=0
-for kind in launch library copy fill event; do
-    each=$(per_step $kind)
-    printf '%-8s %s a step\n' "$kind" "$each"
-    calls=$((calls + each))
-done
-echo "together $calls"
-holds "$calls > 0 && $calls < 70"
-for kind in malloc host create; do
-    same "$kind: $(per_step $kind)" "$kind: 0"
+for precision in fp32 fp16; do
+    count short 1 $precision
+    count long $((1 + steps)) $precision
+    calls=0
+    for kind in launch library copy fill event; do
+        each=$(per_step $kind)
+        printf '%s %-8s %s a step\n' $precision "$kind" "$each"
+        calls=$((calls + each))
+    done
+    echo "$precision together $calls"
+    holds "$calls > 0 && $calls < 70"
+    for kind in malloc host create; do
+        same "$kind: $(per_step $kind)" "$kind: 0"
+    done
 done
 finish
